@@ -1,0 +1,113 @@
+# How a room becomes a library and a test binary. Files are found by glob and the globs are
+# re-checked at each build, so no test can fall out of the build unseen.
+
+if(CUZK_BUILD_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+
+# Tests that read data find it here; what is only beside the repository is named when it is absent.
+set(CUZK_TEST_DEFINITIONS
+    CUZK_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+    CUZK_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data"
+    CUZK_SHARED_FACTS="${PROJECT_SOURCE_DIR}/../shared/facts")
+
+# cuzk_test_binary(NAME SOURCES... ) with the given libraries: one ctest entry per test case.
+function(cuzk_test_binary name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  if(NOT CUZK_BUILD_TESTS OR NOT ARG_SOURCES)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE ${CUZK_TEST_DEFINITIONS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${name} TIMEOUT 1500)
+endfunction()
+
+# cuzk_room(NAME [USES rooms...] [LINK libraries...])
+function(cuzk_room room)
+  cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
+  file(GLOB_RECURSE all CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+  set(tests ${all})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  set(sources ${all})
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cpp$")
+  set(uses ${ARG_USES})
+  list(TRANSFORM uses PREPEND cuzk_)
+  if(sources)
+    add_library(cuzk_${room} STATIC ${sources})
+    target_include_directories(cuzk_${room} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(cuzk_${room} PUBLIC ${uses} ${ARG_LINK})
+  else()
+    add_library(cuzk_${room} INTERFACE)
+    target_include_directories(cuzk_${room} INTERFACE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(cuzk_${room} INTERFACE ${uses} ${ARG_LINK})
+  endif()
+  cuzk_test_binary(${room}_test SOURCES ${tests} LINK cuzk_${room} nlohmann_json::nlohmann_json)
+endfunction()
+
+# The command line program, its sources in src/apps/cuzk.
+function(cuzk_command)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/apps/cuzk/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(cuzk ${sources})
+  target_include_directories(cuzk PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(cuzk PRIVATE CUZK_VERSION="${PROJECT_VERSION}"
+                             CUZK_BUILD_TYPE="${CMAKE_BUILD_TYPE}")
+  target_link_libraries(cuzk PRIVATE cuzk_filecoin cuzk_formats CLI11::CLI11)
+  cuzk_test_binary(apps_test SOURCES ${tests} LINK cuzk_filecoin cuzk_formats)
+endfunction()
+
+# What spans rooms: one binary per folder of tests/.
+function(cuzk_spanning_tests)
+  file(GLOB folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*)
+  foreach(folder ${folders})
+    get_filename_component(name ${folder} NAME)
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    cuzk_test_binary(tests_${name} SOURCES ${sources} LINK cuzk_filecoin cuzk_formats
+                     nlohmann_json::nlohmann_json)
+    if(TARGET tests_${name} AND TARGET cuzk)
+      add_dependencies(tests_${name} cuzk)
+      target_compile_definitions(tests_${name} PRIVATE CUZK_COMMAND="$<TARGET_FILE:cuzk>")
+    endif()
+  endforeach()
+endfunction()
+
+# One executable per fuzz/*_fuzz.cpp. With clang it is a libFuzzer target; with any compiler
+# fuzz/driver.cpp runs it over a corpus with seeded mutations, and that smoke run is a test.
+function(cuzk_fuzz_targets)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source} ${PROJECT_SOURCE_DIR}/fuzz/driver.cpp)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(${name} PRIVATE ${CUZK_TEST_DEFINITIONS})
+    target_link_libraries(${name} PRIVATE cuzk_filecoin cuzk_formats)
+    if(CUZK_BUILD_TESTS)
+      add_test(NAME fuzz_smoke.${name} COMMAND ${name} --smoke)
+    endif()
+  endforeach()
+endfunction()
+
+# One executable per bench/<room>/*_bench.cpp.
+function(cuzk_benchmarks)
+  find_package(benchmark QUIET)
+  if(NOT benchmark_FOUND)
+    return()
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*_bench.cpp)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${name} PRIVATE cuzk_filecoin cuzk_formats benchmark::benchmark
+                          benchmark::benchmark_main)
+  endforeach()
+endfunction()

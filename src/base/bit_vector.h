@@ -1,0 +1,50 @@
+// A growable bitmap, 64 bits a word, least significant bit first; unused high bits are zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/check.h"
+
+namespace cuzk::base {
+
+class BitVector {
+ public:
+  BitVector() = default;
+  explicit BitVector(std::size_t size) : words_((size + 63) / 64), size_(size) {}
+
+  std::size_t size() const noexcept { return size_; }
+  bool get(std::size_t i) const { return (words_[i / 64] >> (i % 64)) & 1; }
+  void set(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  void reserve(std::size_t bits) { words_.reserve((bits + 63) / 64); }
+
+  // Appends the low `count` bits of `bits` (count at most 64), least significant first.
+  void push(std::uint64_t bits, unsigned count) {
+    if (count == 0) return;
+    CUZK_CHECK(count <= 64);
+    if (count < 64) bits &= (std::uint64_t{1} << count) - 1;
+    const unsigned shift = size_ % 64;
+    if (shift == 0) {
+      words_.push_back(bits);
+    } else {
+      words_.back() |= bits << shift;
+      if (shift + count > 64) words_.push_back(bits >> (64 - shift));
+    }
+    size_ += count;
+  }
+  std::size_t count() const {
+    std::size_t total = 0;
+    for (const std::uint64_t word : words_) total += std::size_t(__builtin_popcountll(word));
+    return total;
+  }
+  std::span<const std::uint64_t> words() const noexcept { return words_; }
+  bool operator==(const BitVector&) const = default;
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace cuzk::base

@@ -1,0 +1,14 @@
+// The one place where a broken invariant ends the process.
+#include "base/check.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace cuzk::base {
+
+void check_failed(const char* condition, const char* file, int line) noexcept {
+  std::fprintf(stderr, "%s:%d: check failed: %s\n", file, line, condition);
+  std::abort();
+}
+
+}  // namespace cuzk::base

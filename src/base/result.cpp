@@ -1,0 +1,25 @@
+// Names of error kinds.
+#include "base/result.h"
+
+namespace cuzk::base {
+
+std::string_view to_string(ErrorKind kind) noexcept {
+  switch (kind) {
+    case ErrorKind::kInvalidArgument: return "invalid_argument";
+    case ErrorKind::kMalformed: return "malformed";
+    case ErrorKind::kMismatch: return "mismatch";
+    case ErrorKind::kUnsatisfied: return "unsatisfied";
+    case ErrorKind::kVerificationFailed: return "verification_failed";
+    case ErrorKind::kNotFound: return "not_found";
+    case ErrorKind::kAlreadyExists: return "already_exists";
+    case ErrorKind::kIo: return "io";
+    case ErrorKind::kResourceExhausted: return "resource_exhausted";
+    case ErrorKind::kUnavailable: return "unavailable";
+    case ErrorKind::kCancelled: return "cancelled";
+    case ErrorKind::kUnsupported: return "unsupported";
+    case ErrorKind::kInternal: return "internal";
+  }
+  return "internal";
+}
+
+}  // namespace cuzk::base

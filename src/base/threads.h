@@ -1,0 +1,23 @@
+// Data-parallel loops over oneTBB. No other file includes oneTBB.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace cuzk::base {
+
+// Worker threads that parallel loops may use; at least 1. Defaults to the CPUs this process may use.
+std::size_t thread_count() noexcept;
+
+// Caps the threads of every later loop, 0 for the default. Call it before work starts.
+void set_thread_count(std::size_t count);
+
+// Calls body(first, last) for disjoint pieces that cover [begin, end), each at least `grain` long
+// except perhaps the last. Returns when all are done. May be nested. `body` must not throw.
+void parallel_for(std::size_t begin, std::size_t end, std::size_t grain,
+                  const std::function<void(std::size_t, std::size_t)>& body);
+
+// Runs the callables side by side and returns when all are done.
+void parallel_invoke(const std::function<void()>& first, const std::function<void()>& second);
+
+}  // namespace cuzk::base

@@ -1,0 +1,34 @@
+// Fields of BLS12-381: parameters only. z = -0xd201000000010000 gives
+// r = z^4 - z^2 + 1 and p = (z - 1)^2 r / 3 + z, checked in bls12_381_test.cpp.
+#pragma once
+
+#include "field/prime_field.h"
+#include "field/quadratic.h"
+
+namespace cuzk::field::bls12_381 {
+
+struct FpParams {
+  static constexpr const char* kName = "BLS12-381 Fp";
+  static constexpr std::size_t kLimbCount = 6;
+  static constexpr Limbs<6> kModulus = limbs_from_hex<6>(
+      "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf"
+      "6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab");
+  static constexpr std::uint64_t kGenerator = 2;
+};
+
+struct FrParams {
+  static constexpr const char* kName = "BLS12-381 Fr";
+  static constexpr std::size_t kLimbCount = 4;
+  static constexpr Limbs<4> kModulus =
+      limbs_from_hex<4>("73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001");
+  static constexpr std::uint64_t kGenerator = 7;
+};
+
+using Fp = PrimeField<FpParams>;
+using Fr = PrimeField<FrParams>;
+using FrCanonical = Canonical<FrParams>;
+using Fp2 = Quadratic<Fp>;
+
+static_assert(Fr::kTwoAdicity == 32 && Fr::kBitCount == 255 && Fp::kBitCount == 381);
+
+}  // namespace cuzk::field::bls12_381

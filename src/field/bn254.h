@@ -1,0 +1,33 @@
+// Fields of BN254 (alt_bn128, circom's bn128): parameters only. x = 4965661367192848881 gives
+// p = 36x^4 + 36x^3 + 24x^2 + 6x + 1 and r = 36x^4 + 36x^3 + 18x^2 + 6x + 1.
+#pragma once
+
+#include "field/prime_field.h"
+#include "field/quadratic.h"
+
+namespace cuzk::field::bn254 {
+
+struct FpParams {
+  static constexpr const char* kName = "BN254 Fp";
+  static constexpr std::size_t kLimbCount = 4;
+  static constexpr Limbs<4> kModulus =
+      limbs_from_hex<4>("30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47");
+  static constexpr std::uint64_t kGenerator = 3;
+};
+
+struct FrParams {
+  static constexpr const char* kName = "BN254 Fr";
+  static constexpr std::size_t kLimbCount = 4;
+  static constexpr Limbs<4> kModulus =
+      limbs_from_hex<4>("30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001");
+  static constexpr std::uint64_t kGenerator = 5;
+};
+
+using Fp = PrimeField<FpParams>;
+using Fr = PrimeField<FrParams>;
+using FrCanonical = Canonical<FrParams>;
+using Fp2 = Quadratic<Fp>;
+
+static_assert(Fr::kTwoAdicity == 28 && Fr::kBitCount == 254 && Fp::kBitCount == 254);
+
+}  // namespace cuzk::field::bn254

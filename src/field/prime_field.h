@@ -1,0 +1,236 @@
+// A prime field in Montgomery form, everything derived from the modulus and its generator.
+//
+// `PrimeField<P>` holds x as x * 2^(64 N) mod p, always fully reduced, so equality is limb equality.
+// `Canonical<P>` holds the plain integer x < p. The two never mix by accident: conversion is spelled
+// out. All arithmetic compiles for host and device and at compile time.
+//
+// Montgomery product: CIOS (Koc, Acar, Kaliski, 1996). A parameter struct gives
+//   kLimbCount, kModulus, kGenerator (smallest multiplicative generator as an integer), kName.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "base/host_device.h"
+#include "field/limbs.h"
+
+namespace cuzk::field {
+
+// An integer below the modulus of P, not in Montgomery form.
+template <class P>
+struct Canonical {
+  static constexpr std::size_t kLimbCount = P::kLimbCount;
+  Limbs<P::kLimbCount> value;
+
+  CUZK_HD constexpr bool operator==(const Canonical&) const = default;
+  CUZK_HD constexpr bool is_zero() const { return value.is_zero(); }
+
+  // Accepts only values below the modulus.
+  static constexpr std::optional<Canonical> from_limbs(const Limbs<P::kLimbCount>& limbs) {
+    if (!less(limbs, P::kModulus)) return std::nullopt;
+    return Canonical{limbs};
+  }
+  // 8 * kLimbCount bytes; nullopt when the value is not below the modulus.
+  static constexpr std::optional<Canonical> from_bytes_le(const std::uint8_t* in) {
+    return from_limbs(load_le<P::kLimbCount>(in));
+  }
+  static constexpr std::optional<Canonical> from_bytes_be(const std::uint8_t* in) {
+    return from_limbs(load_be<P::kLimbCount>(in));
+  }
+};
+
+// Numbers that follow from the modulus alone.
+template <class P>
+struct PrimeFieldConstants {
+  static constexpr std::size_t N = P::kLimbCount;
+
+  // -p^-1 mod 2^64, by Newton iteration: five steps double 5 right bits to 80.
+  static constexpr Limb negated_inverse() {
+    Limb inverse = P::kModulus[0] * 3 ^ 2;
+    for (int i = 0; i < 5; ++i) inverse *= 2 - P::kModulus[0] * inverse;
+    return ~inverse + 1;
+  }
+  // 2^k mod p by doubling.
+  static constexpr Limbs<N> power_of_two(std::size_t k) {
+    Limbs<N> x;
+    x[0] = 1;
+    for (std::size_t i = 0; i < k; ++i) {
+      Limbs<N> doubled, reduced;
+      const Limb carry = add_carry(doubled, x, x);
+      const Limb borrow = sub_borrow(reduced, doubled, P::kModulus);
+      x = (carry != 0 || borrow == 0) ? reduced : doubled;
+    }
+    return x;
+  }
+  // p - k for a small k.
+  static constexpr Limbs<N> modulus_minus(Limb k) {
+    Limbs<N> small, out;
+    small[0] = k;
+    sub_borrow(out, P::kModulus, small);
+    return out;
+  }
+  static constexpr std::size_t two_adicity() {
+    Limbs<N> odd = modulus_minus(1);
+    std::size_t count = 0;
+    while (!odd.bit(0)) {
+      odd = half(odd);
+      ++count;
+    }
+    return count;
+  }
+  static constexpr Limbs<N> odd_part() {
+    Limbs<N> odd = modulus_minus(1);
+    while (!odd.bit(0)) odd = half(odd);
+    return odd;
+  }
+};
+
+template <class P>
+class PrimeField {
+ public:
+  using Params = P;
+  using Constants = PrimeFieldConstants<P>;
+  static constexpr std::size_t N = P::kLimbCount;
+  static constexpr std::size_t kLimbCount = N;
+  static constexpr std::size_t kByteCount = 8 * N;
+  static constexpr std::size_t kBitCount = P::kModulus.bit_length();
+  static constexpr std::size_t kTwoAdicity = Constants::two_adicity();
+  static constexpr Limb kNegatedInverse = Constants::negated_inverse();
+  static constexpr Limbs<N> kR = Constants::power_of_two(64 * N);
+  static constexpr Limbs<N> kRSquared = Constants::power_of_two(128 * N);
+  static_assert(P::kModulus[0] * kNegatedInverse == ~Limb{0}, "-p^-1 is wrong");
+  static_assert(kBitCount < 64 * N, "lazy carries need a spare top bit");
+
+  constexpr PrimeField() = default;
+
+  CUZK_HD static constexpr PrimeField zero() { return PrimeField{}; }
+  CUZK_HD static constexpr PrimeField one() { return from_montgomery(kR); }
+  // The small integer k.
+  CUZK_HD static constexpr PrimeField from_u64(std::uint64_t k) {
+    Limbs<N> limbs;
+    limbs[0] = k;
+    return from_montgomery(limbs) * from_montgomery(kRSquared);
+  }
+  CUZK_HD static constexpr PrimeField from_canonical(const Canonical<P>& x) {
+    return from_montgomery(x.value) * from_montgomery(kRSquared);
+  }
+  // Takes limbs that already are x * R mod p, below p.
+  CUZK_HD static constexpr PrimeField from_montgomery(const Limbs<N>& limbs) {
+    PrimeField out;
+    out.limbs_ = limbs;
+    return out;
+  }
+  CUZK_HD constexpr Canonical<P> to_canonical() const {
+    Limbs<N> unit;
+    unit[0] = 1;
+    return Canonical<P>{(*this * from_montgomery(unit)).limbs_};
+  }
+  CUZK_HD constexpr const Limbs<N>& montgomery_limbs() const { return limbs_; }
+
+  CUZK_HD constexpr bool operator==(const PrimeField&) const = default;
+  CUZK_HD constexpr bool is_zero() const { return limbs_.is_zero(); }
+  CUZK_HD constexpr bool is_one() const { return limbs_ == kR; }
+
+  CUZK_HD friend constexpr PrimeField operator+(const PrimeField& a, const PrimeField& b) {
+    PrimeField out;
+    add_carry(out.limbs_, a.limbs_, b.limbs_);
+    return out.reduced_once();
+  }
+  CUZK_HD friend constexpr PrimeField operator-(const PrimeField& a, const PrimeField& b) {
+    PrimeField out;
+    const Limb mask = ~sub_borrow(out.limbs_, a.limbs_, b.limbs_) + 1;
+    Limbs<N> correction;
+    for (std::size_t i = 0; i < N; ++i) correction[i] = P::kModulus[i] & mask;
+    add_carry(out.limbs_, out.limbs_, correction);
+    return out;
+  }
+  CUZK_HD constexpr PrimeField operator-() const { return zero() - *this; }
+  CUZK_HD friend constexpr PrimeField operator*(const PrimeField& a, const PrimeField& b) {
+    return montgomery_product(a, b);
+  }
+  CUZK_HD constexpr PrimeField& operator+=(const PrimeField& b) { return *this = *this + b; }
+  CUZK_HD constexpr PrimeField& operator-=(const PrimeField& b) { return *this = *this - b; }
+  CUZK_HD constexpr PrimeField& operator*=(const PrimeField& b) { return *this = *this * b; }
+  CUZK_HD constexpr PrimeField doubled() const { return *this + *this; }
+  CUZK_HD constexpr PrimeField squared() const { return *this * *this; }
+
+  // x^e, variable time.
+  template <std::size_t M>
+  CUZK_HD constexpr PrimeField pow(const Limbs<M>& e) const {
+    PrimeField out = one();
+    for (std::size_t i = e.bit_length(); i > 0; --i) {
+      out = out.squared();
+      if (e.bit(i - 1)) out *= *this;
+    }
+    return out;
+  }
+  CUZK_HD constexpr PrimeField pow(std::uint64_t e) const {
+    Limbs<1> limbs;
+    limbs[0] = e;
+    return pow(limbs);
+  }
+  // x^-1 by Fermat; zero for zero.
+  CUZK_HD constexpr PrimeField inverse() const { return pow(Constants::modulus_minus(2)); }
+
+  // A primitive 2^kTwoAdicity-th root of unity: generator^((p-1) / 2^kTwoAdicity).
+  static constexpr PrimeField two_adic_root() {
+    return from_u64(P::kGenerator).pow(Constants::odd_part());
+  }
+  static constexpr PrimeField generator() { return from_u64(P::kGenerator); }
+
+ private:
+  CUZK_HD constexpr PrimeField reduced_once() const {
+    PrimeField out;
+    const Limb borrow = sub_borrow(out.limbs_, limbs_, P::kModulus);
+    return borrow != 0 ? *this : out;
+  }
+
+  // a * b / 2^(64 N) mod p. Bound: both below p and p < 2^(64 N - 1), so the running sum never
+  // needs a second extra limb.
+  CUZK_HD static constexpr PrimeField montgomery_product(const PrimeField& a,
+                                                         const PrimeField& b) {
+    Limb t[N + 1] = {};
+    for (std::size_t i = 0; i < N; ++i) {
+      WideLimb wide = WideLimb{t[0]} + WideLimb{a.limbs_[0]} * b.limbs_[i];
+      const Limb m = static_cast<Limb>(wide) * kNegatedInverse;
+      WideLimb fold = WideLimb{static_cast<Limb>(wide)} + WideLimb{m} * P::kModulus[0];
+      Limb carry = static_cast<Limb>(wide >> 64), fold_carry = static_cast<Limb>(fold >> 64);
+      for (std::size_t j = 1; j < N; ++j) {
+        wide = WideLimb{t[j]} + WideLimb{a.limbs_[j]} * b.limbs_[i] + carry;
+        carry = static_cast<Limb>(wide >> 64);
+        fold = WideLimb{static_cast<Limb>(wide)} + WideLimb{m} * P::kModulus[j] + fold_carry;
+        t[j - 1] = static_cast<Limb>(fold);
+        fold_carry = static_cast<Limb>(fold >> 64);
+      }
+      t[N - 1] = carry + fold_carry;
+    }
+    PrimeField out;
+    for (std::size_t i = 0; i < N; ++i) out.limbs_[i] = t[i];
+    return out.reduced_once();
+  }
+
+  Limbs<N> limbs_;
+};
+
+// Replaces each element by its inverse (zeros stay zero) with one inversion: Montgomery's trick.
+// `scratch` has as many elements as `values`.
+template <class F>
+void batch_inverse(std::span<F> values, std::span<F> scratch) {
+  F running = F::one();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    scratch[i] = running;
+    if (!values[i].is_zero()) running *= values[i];
+  }
+  F inverse = running.inverse();
+  for (std::size_t i = values.size(); i > 0; --i) {
+    if (values[i - 1].is_zero()) continue;
+    const F next = inverse * values[i - 1];
+    values[i - 1] = inverse * scratch[i - 1];
+    inverse = next;
+  }
+}
+
+}  // namespace cuzk::field

@@ -1,0 +1,57 @@
+// Fp2 = Fp[u] / (u^2 + 1), the quadratic extension of both curves (p = 3 mod 4).
+#pragma once
+
+#include "base/host_device.h"
+#include "field/limbs.h"
+
+namespace cuzk::field {
+
+// c0 + c1 u with u^2 = -1. Product by Karatsuba: three base products.
+template <class F>
+struct Quadratic {
+  using Base = F;
+  F c0, c1;
+
+  CUZK_HD static constexpr Quadratic zero() { return {}; }
+  CUZK_HD static constexpr Quadratic one() { return {F::one(), F::zero()}; }
+  CUZK_HD constexpr bool operator==(const Quadratic&) const = default;
+  CUZK_HD constexpr bool is_zero() const { return c0.is_zero() && c1.is_zero(); }
+
+  CUZK_HD friend constexpr Quadratic operator+(const Quadratic& a, const Quadratic& b) {
+    return {a.c0 + b.c0, a.c1 + b.c1};
+  }
+  CUZK_HD friend constexpr Quadratic operator-(const Quadratic& a, const Quadratic& b) {
+    return {a.c0 - b.c0, a.c1 - b.c1};
+  }
+  CUZK_HD constexpr Quadratic operator-() const { return {-c0, -c1}; }
+  CUZK_HD friend constexpr Quadratic operator*(const Quadratic& a, const Quadratic& b) {
+    const F low = a.c0 * b.c0, high = a.c1 * b.c1;
+    return {low - high, (a.c0 + a.c1) * (b.c0 + b.c1) - low - high};
+  }
+  CUZK_HD constexpr Quadratic& operator+=(const Quadratic& b) { return *this = *this + b; }
+  CUZK_HD constexpr Quadratic& operator-=(const Quadratic& b) { return *this = *this - b; }
+  CUZK_HD constexpr Quadratic& operator*=(const Quadratic& b) { return *this = *this * b; }
+  CUZK_HD constexpr Quadratic doubled() const { return {c0.doubled(), c1.doubled()}; }
+  CUZK_HD constexpr Quadratic squared() const {
+    return {(c0 + c1) * (c0 - c1), (c0 * c1).doubled()};
+  }
+  CUZK_HD constexpr Quadratic conjugate() const { return {c0, -c1}; }
+  CUZK_HD constexpr Quadratic scaled(const F& k) const { return {c0 * k, c1 * k}; }
+  // c0^2 + c1^2, in the base field.
+  CUZK_HD constexpr F norm() const { return c0.squared() + c1.squared(); }
+  CUZK_HD constexpr Quadratic inverse() const {
+    const F scale = norm().inverse();
+    return {c0 * scale, -(c1 * scale)};
+  }
+  template <std::size_t M>
+  CUZK_HD constexpr Quadratic pow(const Limbs<M>& e) const {
+    Quadratic out = one();
+    for (std::size_t i = e.bit_length(); i > 0; --i) {
+      out = out.squared();
+      if (e.bit(i - 1)) out *= *this;
+    }
+    return out;
+  }
+};
+
+}  // namespace cuzk::field

@@ -1,0 +1,69 @@
+// The door between who decides to prove and who computes: plan, start, finish.
+//
+// `start` uses a, b and the transforms and frees them before it returns; what is left lives in a
+// PendingProof, which owns (through shared_ptr) all that `finish` still reads, the key included, and
+// may be dropped at any time. The CPU backend is the reference; every backend gives the same bytes
+// for the same blinding. No CUDA type shows here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+#include "groth16/keys.h"
+#include "r1cs/assignment.h"
+#include "r1cs/shape.h"
+
+namespace cuzk::groth16 {
+
+// The prover's randomness. Draw it with random_blinding (blinding.h); fixed values are for tests
+// that compare bytes and cannot be set from a command line or the network.
+template <class C>
+struct Blinding {
+  typename C::Fr r, s;
+};
+
+template <class C>
+struct ProveInputs {
+  std::shared_ptr<const ProvingKey<C>> key;
+  std::shared_ptr<const r1cs::Shape<typename C::Fr>> shape;
+  std::shared_ptr<const r1cs::Assignment<typename C::Fr>> assignment;
+};
+
+// Bytes that a proof will hold at its peak, by stage, computed from shape and key alone.
+struct MemoryPlan {
+  std::uint64_t evaluation_bytes = 0;   // a, b and h, freed at the end of start
+  std::uint64_t msm_scratch_bytes = 0;  // buckets and digits
+  std::uint64_t pending_bytes = 0;      // what a PendingProof holds
+};
+
+template <class C>
+class PendingProof {
+ public:
+  virtual ~PendingProof() = default;
+  // Completes the proof; call once. Not yet verified: prove.h does that.
+  virtual base::Result<Proof<C>> finish() = 0;
+  virtual std::uint64_t byte_count() const = 0;
+};
+
+template <class C>
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  // Fails when key, shape and (where given) assignment do not fit each other, with both numbers.
+  virtual base::Result<MemoryPlan> plan(const ProvingKey<C>& key,
+                                        const r1cs::Shape<typename C::Fr>& shape) const = 0;
+  virtual base::Result<std::unique_ptr<PendingProof<C>>> start(const ProveInputs<C>& inputs,
+                                                               const Blinding<C>& blinding) = 0;
+};
+
+// The CPU backend of either curve.
+template <class C>
+std::unique_ptr<Backend<C>> make_cpu_backend();
+
+extern template std::unique_ptr<Backend<curve::Bls12_381>> make_cpu_backend();
+extern template std::unique_ptr<Backend<curve::Bn254>> make_cpu_backend();
+
+}  // namespace cuzk::groth16

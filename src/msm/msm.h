@@ -1,0 +1,50 @@
+// Multi-scalar multiplication: sum of k_i P_i.
+//
+// Complete for every input: infinite, equal and opposite bases, zero scalars, length 0.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "curve/groups.h"
+#include "msm/point_source.h"
+
+namespace cuzk::msm {
+
+// Full-size scalars. bases.size() == scalars.size(). Multi-threaded.
+template <class G>
+curve::Jacobian<G> multiply(const PointSource<G>& bases,
+                            std::span<const field::Canonical<typename G::Scalar::Params>> scalars);
+
+// The same over a choice of bases: sum of scalars[j] * bases[indices[j]].
+template <class G>
+curve::Jacobian<G> multiply_indexed(
+    const PointSource<G>& bases, std::span<const std::uint32_t> indices,
+    std::span<const field::Canonical<typename G::Scalar::Params>> scalars);
+
+// Sum of the bases whose bit is set: bit i of the bitmap (64 bits a word, least significant first)
+// belongs to base i. Bits past bases.size() must be clear. Batched affine additions, no buckets.
+template <class G>
+curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap);
+
+// Multiples of one base: tables once, then 255 / window additions a scalar, batched over scalars.
+template <class G>
+class FixedBase {
+ public:
+  // `expected_count` picks the window by cost.
+  FixedBase(const curve::Affine<G>& base, std::size_t expected_count);
+  // out[i] = scalars[i] * base. Multi-threaded.
+  void multiply(std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
+                std::span<curve::Affine<G>> out) const;
+
+ private:
+  std::size_t window_bits_ = 0;
+  std::vector<curve::Affine<G>> table_;
+};
+
+// Affine form of many points with one inversion a batch. Multi-threaded.
+template <class G>
+void to_affine(std::span<const curve::Jacobian<G>> points, std::span<curve::Affine<G>> out);
+
+}  // namespace cuzk::msm

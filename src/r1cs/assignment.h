@@ -1,0 +1,87 @@
+// Bits stay bits: the values of a circuit's variables, one bit for a boolean, 32 bytes for the rest.
+//
+// CompactWitness is an append-only list of variables in allocation order. Variable i is a bit (its
+// value in `bits`) or a scalar (marked in `scalar_mask`; its value is the next of `scalars`, its bit
+// is zero). Which variables are bits is a property of the circuit, not of the witness, except for
+// foreign witnesses, where values 0 and 1 are classified on arrival. Not thread-safe while growing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/bit_vector.h"
+
+namespace cuzk::r1cs {
+
+template <class F>
+class CompactWitness {
+ public:
+  void reserve(std::size_t variables, std::size_t scalars) {
+    bits_.reserve(variables);
+    scalar_mask_.reserve(variables);
+    scalars_.reserve(scalars);
+  }
+  void push_bit(bool value) { push_bits(value ? 1 : 0, 1); }
+  // Appends `count` (at most 64) boolean variables, least significant bit first.
+  void push_bits(std::uint64_t values, unsigned count) {
+    bits_.push(values, count);
+    push_mask(0, count);
+  }
+  void push_scalar(const F& value) {
+    bits_.push(0, 1);
+    push_mask(1, 1);
+    scalars_.push_back(value);
+  }
+  // Appends a foreign value: a bit when it is 0 or 1, else a scalar.
+  void push_classified(const F& value) {
+    if (value.is_zero() || value.is_one()) return push_bit(value.is_one());
+    push_scalar(value);
+  }
+
+  std::size_t size() const noexcept { return bits_.size(); }
+  std::size_t scalar_count() const noexcept { return scalars_.size(); }
+  bool is_scalar(std::size_t i) const { return scalar_mask_.get(i); }
+  bool bit(std::size_t i) const { return bits_.get(i); }
+  // How many scalars precede variable i: the place of variable i in scalars() when it is one.
+  std::size_t scalar_rank(std::size_t i) const {
+    const std::uint64_t word = scalar_mask_.words()[i / 64];
+    const std::uint64_t below = word & ((std::uint64_t{1} << (i % 64)) - 1);
+    return rank_before_word_[i / 64] + std::size_t(__builtin_popcountll(below));
+  }
+  F value(std::size_t i) const {
+    if (is_scalar(i)) return scalars_[scalar_rank(i)];
+    return bit(i) ? F::one() : F::zero();
+  }
+  const base::BitVector& bits() const noexcept { return bits_; }
+  const base::BitVector& scalar_mask() const noexcept { return scalar_mask_; }
+  std::span<const F> scalars() const noexcept { return scalars_; }
+  std::size_t byte_count() const noexcept {
+    return 2 * bits_.words().size_bytes() + rank_before_word_.size() * sizeof(std::uint32_t) +
+           scalars_.size() * sizeof(F);
+  }
+
+ private:
+  void push_mask(std::uint64_t mask, unsigned count) {
+    const std::size_t words_before = scalar_mask_.words().size();
+    scalar_mask_.push(mask, count);
+    if (scalar_mask_.words().size() > words_before) {
+      // A mask of more than one variable is all bits, so no scalar of this push precedes the word.
+      rank_before_word_.push_back(static_cast<std::uint32_t>(scalars_.size()));
+    }
+  }
+
+  base::BitVector bits_, scalar_mask_;
+  std::vector<std::uint32_t> rank_before_word_;
+  std::vector<F> scalars_;
+};
+
+// A full assignment. inputs[0] is ONE, then the public inputs; aux are the private variables.
+template <class F>
+struct Assignment {
+  std::vector<F> inputs;
+  CompactWitness<F> aux;
+};
+
+}  // namespace cuzk::r1cs
