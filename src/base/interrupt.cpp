@@ -1,0 +1,88 @@
+// Signal handlers that call only what POSIX allows in one: alarm, unlink, write and _exit.
+#include "base/interrupt.h"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+
+#include <unistd.h>
+
+namespace cuzk::base {
+namespace {
+
+constexpr unsigned kGraceSeconds = 2;
+constexpr std::size_t kPathBytesMax = 4096;
+
+// free -> filling -> ready -> free. The handler reads a slot only while it is ready.
+enum class SlotState { kFree, kFilling, kReady };
+struct Slot {
+  std::atomic<SlotState> state{SlotState::kFree};
+  char path[kPathBytesMax];
+};
+
+std::array<Slot, 16> g_slots;
+std::atomic<bool> g_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<SlotState>::is_always_lock_free);
+
+[[noreturn]] void end_now() {
+  for (Slot& slot : g_slots) {
+    if (slot.state.load(std::memory_order_acquire) == SlotState::kReady) ::unlink(slot.path);
+  }
+  static constexpr char kMessage[] = "\ncuzk: interrupted; partial output was removed\n";
+  const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
+  static_cast<void>(written);
+  ::_exit(kInterruptedExitCode);
+}
+
+void on_stop_signal(int) {
+  if (g_interrupted.exchange(true)) end_now();
+  ::alarm(kGraceSeconds);
+}
+
+void on_grace_over(int) { end_now(); }
+
+void install(int signal_number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  CUZK_CHECK(::sigaction(signal_number, &action, nullptr) == 0);
+}
+
+}  // namespace
+
+void install_interrupt_handlers() {
+  install(SIGINT, on_stop_signal);
+  install(SIGTERM, on_stop_signal);
+  install(SIGALRM, on_grace_over);
+}
+
+bool interrupted() noexcept { return g_interrupted.load(std::memory_order_relaxed); }
+
+Status check_interrupted() {
+  if (interrupted()) return Error{ErrorKind::kCancelled, "interrupted"};
+  return ok_status();
+}
+
+PartialFileGuard::PartialFileGuard(std::string_view path) noexcept {
+  if (path.size() >= kPathBytesMax) return;
+  for (std::size_t i = 0; i < g_slots.size(); ++i) {
+    SlotState expected = SlotState::kFree;
+    if (!g_slots[i].state.compare_exchange_strong(expected, SlotState::kFilling)) continue;
+    std::memcpy(g_slots[i].path, path.data(), path.size());
+    g_slots[i].path[path.size()] = '\0';
+    g_slots[i].state.store(SlotState::kReady, std::memory_order_release);
+    slot_ = static_cast<int>(i);
+    return;
+  }
+}
+
+PartialFileGuard::~PartialFileGuard() {
+  if (slot_ < 0) return;
+  g_slots[static_cast<std::size_t>(slot_)].state.store(SlotState::kFree,
+                                                       std::memory_order_release);
+}
+
+}  // namespace cuzk::base

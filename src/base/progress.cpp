@@ -1,0 +1,110 @@
+// The silent sink and the terminal bar.
+#include "base/progress.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace cuzk::base {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kRedrawInterval{100};
+constexpr std::chrono::seconds kSilence{1};
+constexpr std::size_t kBarColumns = 24;
+
+class SilentProgress final : public ProgressSink {
+ public:
+  void begin_stage(std::string_view, std::uint64_t) override {}
+  void advance(std::uint64_t) override {}
+};
+
+std::size_t terminal_columns() {
+  winsize size = {};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+class TerminalProgress final : public ProgressSink {
+ public:
+  TerminalProgress() : start_(Clock::now()), drawer_([this] { draw_until_done(); }) {}
+  ~TerminalProgress() override {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    wake_.notify_all();
+    drawer_.join();
+  }
+  void begin_stage(std::string_view name, std::uint64_t total_units) override {
+    const std::lock_guard lock(mutex_);
+    stage_ = name;
+    done_units_ = 0;
+    total_units_ = total_units;
+  }
+  void advance(std::uint64_t units) override {
+    const std::lock_guard lock(mutex_);
+    done_units_ += units;
+  }
+
+ private:
+  void draw_until_done() {
+    bool drawn = false;
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, kRedrawInterval, [this] { return done_; })) {
+      const auto elapsed = Clock::now() - start_;
+      if (elapsed < kSilence || stage_.empty()) continue;
+      const double elapsed_s = std::chrono::duration<double>(elapsed).count();
+      const std::string line =
+          render_progress(stage_, done_units_, total_units_, elapsed_s, terminal_columns() - 1);
+      std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
+      std::fflush(stderr);
+      drawn = true;
+    }
+    if (drawn) std::fputs("\r\x1b[K", stderr);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool done_ = false;
+  std::string stage_;
+  std::uint64_t done_units_ = 0, total_units_ = 0;
+  const Clock::time_point start_;
+  std::thread drawer_;  // last: it uses all of the above
+};
+
+}  // namespace
+
+ProgressSink& silent_progress() {
+  static SilentProgress sink;
+  return sink;
+}
+
+std::unique_ptr<ProgressSink> make_terminal_progress() {
+  if (::isatty(STDERR_FILENO) == 0) return std::make_unique<SilentProgress>();
+  return std::make_unique<TerminalProgress>();
+}
+
+std::string render_progress(std::string_view stage, std::uint64_t done_units,
+                            std::uint64_t total_units, double elapsed_s, std::size_t columns) {
+  std::string line = fmt::format("{} ", stage);
+  if (total_units > 0) {
+    const double fraction =
+        static_cast<double>(std::min(done_units, total_units)) / static_cast<double>(total_units);
+    const auto filled = static_cast<std::size_t>(fraction * kBarColumns);
+    line += fmt::format("[{}{}] {:.0f}% ", std::string(filled, '#'),
+                        std::string(kBarColumns - filled, '.'), fraction * 100);
+  }
+  line += fmt::format("{:.0f} s", elapsed_s);
+  if (line.size() > columns) line.resize(columns);
+  return line;
+}
+
+}  // namespace cuzk::base
