@@ -1,0 +1,17 @@
+// Derivation of Poseidon's constants, for poseidon.cpp and its tests.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hash/poseidon.h"
+
+namespace cuzk::hash::internal {
+
+// `count` elements of the Grain LFSR that is seeded with field, S-box, t and the round numbers.
+std::vector<PoseidonField> poseidon_grain(std::size_t width, std::size_t partial_rounds,
+                                          std::size_t count);
+
+PoseidonConstants derive_poseidon_constants(std::size_t arity, std::size_t partial_rounds);
+
+}  // namespace cuzk::hash::internal
