@@ -11,13 +11,14 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "groth16/control.h"
 #include "groth16/keys.h"
 #include "r1cs/assignment.h"
 #include "r1cs/shape.h"
 
 namespace cuzk::groth16 {
 
-// The prover's randomness. Draw it with random_blinding (blinding.h); fixed values are for tests
+// The prover's randomness. Draw it with random_blinding (prove.h); fixed values are for tests
 // that compare bytes and cannot be set from a command line or the network.
 template <class C>
 struct Blinding {
@@ -29,12 +30,15 @@ struct ProveInputs {
   std::shared_ptr<const ProvingKey<C>> key;
   std::shared_ptr<const r1cs::Shape<typename C::Fr>> shape;
   std::shared_ptr<const r1cs::Assignment<typename C::Fr>> assignment;
+  // Asked between stages and between pieces of the long ones; a cancelled proof is kCancelled.
+  Control control = {};
 };
 
-// Bytes that a proof will hold at its peak, by stage, computed from shape and key alone.
+// Bytes that one proof takes from the ledger beside its inputs, by stage. Without an assignment the
+// counts that depend on the witness (which variables are scalars) are bounds; with one, exact.
 struct MemoryPlan {
   std::uint64_t evaluation_bytes = 0;   // a, b and h, freed at the end of start
-  std::uint64_t msm_scratch_bytes = 0;  // buckets and digits
+  std::uint64_t msm_scratch_bytes = 0;  // scalars of one piece, buckets and digits
   std::uint64_t pending_bytes = 0;      // what a PendingProof holds
 };
 
@@ -53,8 +57,9 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
   // Fails when key, shape and (where given) assignment do not fit each other, with both numbers.
-  virtual base::Result<MemoryPlan> plan(const ProvingKey<C>& key,
-                                        const r1cs::Shape<typename C::Fr>& shape) const = 0;
+  virtual base::Result<MemoryPlan> plan(
+      const ProvingKey<C>& key, const r1cs::Shape<typename C::Fr>& shape,
+      const r1cs::Assignment<typename C::Fr>* assignment = nullptr) const = 0;
   virtual base::Result<std::unique_ptr<PendingProof<C>>> start(const ProveInputs<C>& inputs,
                                                                const Blinding<C>& blinding) = 0;
 };

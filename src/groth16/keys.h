@@ -35,8 +35,10 @@ enum class QapConvention {
   // h_i = tau^i (tau^m - 1) / delta, i < m - 1: the scalars are the coefficients of
   // h = (a b - c) / (X^m - 1).
   kCoefficients,
-  // snarkjs: h_i = L_i(tau / g) / -2 / delta with g^m = -1, i < m, in the Lagrange basis of the coset
-  // g * domain: the scalars are the values of a b - c there.
+  // snarkjs: the Lagrange basis of the coset g * domain with g^m = -1, times the vanishing
+  // polynomial's share: h_i = (tau^m - 1) L_i(tau / g) / (-2 delta), i < m, so that the scalars are
+  // the values of a b - c on the coset. The domain's generator comes from the smallest quadratic
+  // non-residue (qap.h), which on BLS12-381 is another order of the points than bellman's.
   kOddCosetLagrange,
 };
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/result.h"
+#include "groth16/control.h"
 #include "groth16/keys.h"
 #include "r1cs/shape.h"
 
@@ -15,17 +16,28 @@ struct ToxicWaste {
   typename C::Fr alpha, beta, gamma, delta, tau;
 };
 
-// Secrets from the operating system's randomness, none zero.
+// Secrets from the operating system's randomness: none zero, tau in no domain of a power of two.
 template <class C>
 base::Result<ToxicWaste<C>> random_toxic_waste();
 
 // A proving key in memory for `shape` (which must carry C), in either convention:
 // kCoefficients with dense queries as bellman writes them, or kOddCosetLagrange with full queries as
 // snarkjs does. A variable that no constraint mentions is an error for kCoefficients (bellman cannot
-// represent it). The returned key owns its points.
+// represent it). The returned key owns its points. Refuses a zero secret, a tau inside the domain and
+// a circuit that is too large for the field. Cost: about input + 2 aux + domain fixed-base products
+// in G1 and one in G2 for every variable that occurs in B.
 template <class C>
 base::Result<std::shared_ptr<const ProvingKey<C>>> setup(
     const r1cs::Shape<typename C::Fr>& shape, const ToxicWaste<C>& waste,
-    QapConvention convention);
+    QapConvention convention, const Control& control = {});
+
+extern template base::Result<ToxicWaste<curve::Bls12_381>> random_toxic_waste();
+extern template base::Result<ToxicWaste<curve::Bn254>> random_toxic_waste();
+extern template base::Result<std::shared_ptr<const ProvingKey<curve::Bls12_381>>> setup(
+    const r1cs::Shape<curve::Bls12_381::Fr>&, const ToxicWaste<curve::Bls12_381>&, QapConvention,
+    const Control&);
+extern template base::Result<std::shared_ptr<const ProvingKey<curve::Bn254>>> setup(
+    const r1cs::Shape<curve::Bn254::Fr>&, const ToxicWaste<curve::Bn254>&, QapConvention,
+    const Control&);
 
 }  // namespace cuzk::groth16

@@ -19,6 +19,9 @@ class Domain {
  public:
   // Fails when log2 exceeds the field's two-adicity. Builds tables of m/2 elements at most.
   static base::Result<Domain> create(std::size_t size_log2);
+  // The same with `omega` for generator, which must have the exact order 2^size_log2 (kInvalidArgument
+  // if not). snarkjs's BLS12-381 domains need it: they build on another 2-adic root than bellman's.
+  static base::Result<Domain> create(std::size_t size_log2, const F& omega);
 
   std::size_t size() const noexcept { return std::size_t{1} << size_log2_; }
   std::size_t size_log2() const noexcept { return size_log2_; }

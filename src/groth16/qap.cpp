@@ -1,0 +1,90 @@
+#include "groth16/qap.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/threads.h"
+
+namespace cuzk::groth16 {
+namespace {
+
+constexpr std::size_t kLagrangeBlock = 4096;  // elements a batch inversion covers
+
+}  // namespace
+
+template <class F>
+F smallest_nonresidue_root() {
+  const auto half_order = field::half(F::Constants::modulus_minus(1));
+  std::uint64_t candidate = 2;
+  while (F::from_u64(candidate).pow(half_order).is_one()) ++candidate;
+  return F::from_u64(candidate).pow(F::Constants::odd_part());
+}
+
+template <class F>
+base::Result<QapDomain<F>> make_qap_domain(QapConvention convention, std::size_t size_log2) {
+  const bool is_odd_coset = convention == QapConvention::kOddCosetLagrange;
+  // The odd coset needs a root of twice the domain's order.
+  const std::size_t limit = F::kTwoAdicity - (is_odd_coset ? 1 : 0);
+  if (size_log2 > limit) {
+    return base::Error{base::ErrorKind::kUnsupported,
+                       "a domain of 2^" + std::to_string(size_log2) + " rows exceeds the 2^" +
+                           std::to_string(limit) + " that the scalar field allows"};
+  }
+  if (!is_odd_coset) {
+    CUZK_TRY(auto domain, poly::Domain<F>::create(size_log2));
+    return QapDomain<F>{std::move(domain), F::generator()};
+  }
+  F shift = smallest_nonresidue_root<F>();
+  for (std::size_t k = F::kTwoAdicity; k > size_log2 + 1; --k) shift = shift.squared();
+  CUZK_TRY(auto domain, poly::Domain<F>::create(size_log2, shift.squared()));
+  return QapDomain<F>{std::move(domain), shift};
+}
+
+template <class F>
+void lagrange_basis_at(const poly::Domain<F>& domain, const F& x, const F& scale,
+                       std::size_t first, std::span<F> out) {
+  const F common =
+      scale * domain.vanishing_at(x) * F::from_u64(domain.size()).inverse();
+  const std::size_t block_count = (out.size() + kLagrangeBlock - 1) / kLagrangeBlock;
+  base::parallel_for(0, block_count, 1, [&](std::size_t block_first, std::size_t block_last) {
+    std::vector<F> differences(kLagrangeBlock), scratch(kLagrangeBlock);
+    for (std::size_t block = block_first; block < block_last; ++block) {
+      const std::size_t begin = block * kLagrangeBlock;
+      const std::size_t count = std::min(kLagrangeBlock, out.size() - begin);
+      F power = domain.omega().pow(static_cast<std::uint64_t>(first + begin));
+      for (std::size_t i = 0; i < count; ++i) {
+        differences[i] = x - power;
+        out[begin + i] = power * common;
+        power *= domain.omega();
+      }
+      field::batch_inverse(std::span(differences).first(count), std::span(scratch).first(count));
+      for (std::size_t i = 0; i < count; ++i) out[begin + i] *= differences[i];
+    }
+  });
+}
+
+template <class F>
+void evaluate_a_rows(const r1cs::Shape<F>& shape, const r1cs::Assignment<F>& assignment,
+                     std::size_t first_row, std::span<F> out) {
+  r1cs::evaluate_rows(shape, shape.a, assignment, first_row, out);
+  if (shape.has_input_rows) return;
+  const std::size_t input_begin = shape.constraint_count();
+  const std::size_t begin = std::max(first_row, input_begin);
+  const std::size_t end = std::min(first_row + out.size(), input_begin + shape.input_count);
+  for (std::size_t row = begin; row < end; ++row) {
+    out[row - first_row] = assignment.inputs[row - input_begin];
+  }
+}
+
+#define CUZK_GROTH16_QAP(FIELD)                                                                  \
+  template FIELD smallest_nonresidue_root<FIELD>();                                              \
+  template base::Result<QapDomain<FIELD>> make_qap_domain(QapConvention, std::size_t);           \
+  template void lagrange_basis_at(const poly::Domain<FIELD>&, const FIELD&, const FIELD&,        \
+                                  std::size_t, std::span<FIELD>);                                \
+  template void evaluate_a_rows(const r1cs::Shape<FIELD>&, const r1cs::Assignment<FIELD>&,       \
+                                std::size_t, std::span<FIELD>)
+CUZK_GROTH16_QAP(field::bls12_381::Fr);
+CUZK_GROTH16_QAP(field::bn254::Fr);
+
+}  // namespace cuzk::groth16
