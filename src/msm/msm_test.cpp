@@ -1,0 +1,173 @@
+// Every operation of msm.h against the obvious sums, with trouble on purpose.
+#include "msm/msm.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "msm/msm_naive.h"
+
+namespace cuzk::msm {
+namespace {
+
+using curve::Affine;
+using curve::Jacobian;
+
+template <class G>
+class MsmTest : public ::testing::Test {
+ protected:
+  using Scalar = field::Canonical<typename G::Scalar::Params>;
+
+  // Distinct points: small multiples of the generator, stepped by addition.
+  static std::vector<Affine<G>> some_points(std::size_t count, std::uint64_t seed) {
+    const auto base = Jacobian<G>::from_affine(G::generator());
+    field::Limbs<1> start;
+    start[0] = seed | 1;
+    const Jacobian<G> step = base.scaled(start);
+    std::vector<Jacobian<G>> points;
+    for (Jacobian<G> p = step + base; points.size() < count; p += step) points.push_back(p);
+    std::vector<Affine<G>> out(count);
+    to_affine<G>(points, out);
+    return out;
+  }
+  static Scalar random_scalar(std::mt19937_64& rng) {
+    Scalar out;
+    for (std::size_t i = 0; i < Scalar::kLimbCount; ++i) out.value[i] = rng();
+    out.value[Scalar::kLimbCount - 1] >>= 256 - G::Scalar::kBitCount + 1;
+    return out;
+  }
+  static Scalar minus_one() { return {G::Scalar::Constants::modulus_minus(1)}; }
+  static Scalar small(std::uint64_t k) {
+    Scalar out;
+    out.value[0] = k;
+    return out;
+  }
+  static std::vector<Scalar> some_scalars(std::size_t count, std::uint64_t seed) {
+    std::mt19937_64 rng(seed);
+    std::vector<Scalar> out;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t kind = rng() % 8;
+      out.push_back(kind == 0 ? small(0) : kind == 1 ? small(1) : kind == 2 ? minus_one()
+                    : kind == 3 ? small(rng() % 65537) : random_scalar(rng));
+    }
+    return out;
+  }
+  static Jacobian<G> multiply_all(const std::vector<Affine<G>>& points,
+                                  const std::vector<Scalar>& scalars) {
+    return multiply<G>(PointSource<G>(points), scalars);
+  }
+};
+using Groups = ::testing::Types<curve::Bls12_381::G1, curve::Bls12_381::G2, curve::Bn254::G1,
+                                curve::Bn254::G2>;
+TYPED_TEST_SUITE(MsmTest, Groups);
+
+TYPED_TEST(MsmTest, EqualsTheNaiveSumAtManyLengths) {
+  using G = TypeParam;
+  for (const std::size_t n : {0, 1, 2, 3, 7, 8, 9, 31, 64, 65, 257}) {
+    const auto points = this->some_points(n, 7 + n);
+    const auto scalars = this->some_scalars(n, n);
+    EXPECT_EQ(this->multiply_all(points, scalars), multiply_naive<G>(points, scalars)) << n;
+  }
+}
+
+TYPED_TEST(MsmTest, IsCompleteForEqualOppositeAndInfiniteBases) {
+  using G = TypeParam;
+  std::mt19937_64 rng(3);
+  auto points = this->some_points(4, 11);
+  std::vector<Affine<G>> bases;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const auto& p = points[rng() % 4];
+    const std::uint64_t kind = rng() % 4;
+    bases.push_back(kind == 0 ? Affine<G>::infinity() : kind == 1 ? -p : p);
+  }
+  const auto scalars = this->some_scalars(200, 4);
+  EXPECT_EQ(this->multiply_all(bases, scalars), multiply_naive<G>(bases, scalars));
+}
+
+TYPED_TEST(MsmTest, PileUpsAreRight) {
+  using G = TypeParam;
+  const std::size_t n = 3000;
+  const auto points = this->some_points(n, 5);
+  Jacobian<G> sum = Jacobian<G>::infinity();
+  for (const auto& p : points) sum += p;
+  EXPECT_TRUE(this->multiply_all(points, {n, this->small(0)}).is_infinity());
+  EXPECT_EQ(this->multiply_all(points, {n, this->small(1)}), sum);
+  EXPECT_EQ(this->multiply_all(points, {n, this->minus_one()}), -sum);
+  const std::vector<Affine<G>> equal(n, points[0]);
+  EXPECT_EQ(this->multiply_all(equal, {n, this->small(1)}),
+            Jacobian<G>::from_affine(points[0]).scaled(this->small(n).value));
+}
+
+TYPED_TEST(MsmTest, IndexedPicksItsBases) {
+  using G = TypeParam;
+  const auto points = this->some_points(50, 9);
+  const std::vector<std::uint32_t> indices = {49, 0, 7, 7, 3};
+  const auto scalars = this->some_scalars(5, 8);
+  std::vector<Affine<G>> picked;
+  for (const auto i : indices) picked.push_back(points[i]);
+  EXPECT_EQ(multiply_indexed<G>(PointSource<G>(points), indices, scalars),
+            multiply_naive<G>(picked, scalars));
+}
+
+TYPED_TEST(MsmTest, BitmapSumsItsBases) {
+  using G = TypeParam;
+  for (const std::size_t n : {0, 1, 63, 64, 65, 5000}) {
+    auto points = this->some_points(n, 13);
+    if (n > 40) {
+      points[3] = points[2];
+      points[5] = -points[4];
+      points[6] = Affine<G>::infinity();
+    }
+    std::mt19937_64 rng(n);
+    std::vector<std::uint64_t> bitmap((n + 63) / 64);
+    Jacobian<G> expected = Jacobian<G>::infinity();
+    for (std::size_t i = 0; i < n; ++i) {
+      if (rng() % 3 == 0 && i > 8) continue;
+      bitmap[i / 64] |= std::uint64_t{1} << (i % 64);
+      expected += points[i];
+    }
+    EXPECT_EQ(sum_by_bitmap<G>(PointSource<G>(points), bitmap), expected) << n;
+  }
+}
+
+TYPED_TEST(MsmTest, FixedBaseEqualsScaling) {
+  using G = TypeParam;
+  const auto base = this->some_points(1, 77)[0];
+  for (const std::size_t n : {1, 5, 300}) {
+    const FixedBase<G> table(base, n);
+    auto scalars = this->some_scalars(n, n);
+    if (n > 3) {
+      scalars[0] = this->small(0);
+      scalars[1] = this->small(1);
+      scalars[2] = this->minus_one();
+    }
+    std::vector<Affine<G>> out(n);
+    table.multiply(scalars, out);
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_EQ(out[i], Jacobian<G>::from_affine(base).scaled(scalars[i].value).to_affine()) << i;
+    }
+  }
+}
+
+TYPED_TEST(MsmTest, FixedBaseOfInfinityIsInfinity) {
+  using G = TypeParam;
+  const FixedBase<G> table(Affine<G>::infinity(), 10);
+  const auto scalars = this->some_scalars(10, 1);
+  std::vector<Affine<G>> out(10, G::generator());
+  table.multiply(scalars, out);
+  for (const auto& p : out) EXPECT_TRUE(p.is_infinity());
+}
+
+TYPED_TEST(MsmTest, ToAffineKeepsInfinity) {
+  using G = TypeParam;
+  const auto base = Jacobian<G>::from_affine(G::generator());
+  const std::vector<Jacobian<G>> points = {base, Jacobian<G>::infinity(), base.doubled()};
+  std::vector<Affine<G>> out(3);
+  to_affine<G>(points, out);
+  EXPECT_EQ(out[0], G::generator());
+  EXPECT_TRUE(out[1].is_infinity());
+  EXPECT_EQ(out[2], base.doubled().to_affine());
+}
+
+}  // namespace
+}  // namespace cuzk::msm

@@ -1,0 +1,8 @@
+// The operations of msm.h for G1 of Bn254.
+#include "msm/simple_impl.h"
+
+namespace cuzk::msm {
+
+CUZK_MSM_INSTANTIATE(curve::Bn254::G1);
+
+}  // namespace cuzk::msm
