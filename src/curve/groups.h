@@ -18,6 +18,11 @@ struct Bls12_381 {
   using Fr = field::bls12_381::Fr;
   using FrCanonical = field::bls12_381::FrCanonical;
   using Fp2 = field::bls12_381::Fp2;
+  using Tower = field::bls12_381::TowerParams;
+  // The family parameter z, and how G2's curve is twisted: b' = b xi, (x, y) -> (x/w^2, y/w^3).
+  static constexpr std::uint64_t kParameter = 0xd201000000010000;
+  static constexpr bool kParameterIsNegative = true;
+  static constexpr bool kHasMultiplicativeTwist = true;
 
   struct G1 {
     using Field = Fp;
@@ -48,6 +53,11 @@ struct Bn254 {
   using Fr = field::bn254::Fr;
   using FrCanonical = field::bn254::FrCanonical;
   using Fp2 = field::bn254::Fp2;
+  using Tower = field::bn254::TowerParams;
+  // The family parameter x, and how G2's curve is twisted: b' = b / xi, (x, y) -> (x w^2, y w^3).
+  static constexpr std::uint64_t kParameter = 4965661367192848881;
+  static constexpr bool kParameterIsNegative = false;
+  static constexpr bool kHasMultiplicativeTwist = false;
 
   struct G1 {
     using Field = Fp;

@@ -4,6 +4,7 @@
 
 #include "field/prime_field.h"
 #include "field/quadratic.h"
+#include "field/tower.h"
 
 namespace cuzk::field::bls12_381 {
 
@@ -28,6 +29,15 @@ using Fp = PrimeField<FpParams>;
 using Fr = PrimeField<FrParams>;
 using FrCanonical = Canonical<FrParams>;
 using Fp2 = Quadratic<Fp>;
+
+// The tower up to Fp12 (field/tower.h): xi = 1 + u is neither a square nor a cube in Fp2.
+struct TowerParams {
+  using Fp2 = Quadratic<Fp>;
+  // (1 + u)(c0 + c1 u).
+  CUZK_HD static constexpr Fp2 times_xi(const Fp2& a) { return {a.c0 - a.c1, a.c0 + a.c1}; }
+};
+using Fp6 = Cubic<TowerParams>;
+using Fp12 = Dodecic<TowerParams>;
 
 static_assert(Fr::kTwoAdicity == 32 && Fr::kBitCount == 255 && Fp::kBitCount == 381);
 

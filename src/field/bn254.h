@@ -4,6 +4,7 @@
 
 #include "field/prime_field.h"
 #include "field/quadratic.h"
+#include "field/tower.h"
 
 namespace cuzk::field::bn254 {
 
@@ -27,6 +28,18 @@ using Fp = PrimeField<FpParams>;
 using Fr = PrimeField<FrParams>;
 using FrCanonical = Canonical<FrParams>;
 using Fp2 = Quadratic<Fp>;
+
+// The tower up to Fp12 (field/tower.h): xi = 9 + u is neither a square nor a cube in Fp2.
+struct TowerParams {
+  using Fp2 = Quadratic<Fp>;
+  // (9 + u)(c0 + c1 u).
+  CUZK_HD static constexpr Fp2 times_xi(const Fp2& a) {
+    const Fp2 nine = a.doubled().doubled().doubled() + a;
+    return {nine.c0 - a.c1, nine.c1 + a.c0};
+  }
+};
+using Fp6 = Cubic<TowerParams>;
+using Fp12 = Dodecic<TowerParams>;
 
 static_assert(Fr::kTwoAdicity == 28 && Fr::kBitCount == 254 && Fp::kBitCount == 254);
 

@@ -95,6 +95,19 @@ CUZK_HD constexpr Limbs<N> half(const Limbs<N>& a) {
   return out;
 }
 
+// a / divisor, rounded down. `divisor` is not zero.
+template <std::size_t N>
+CUZK_HD constexpr Limbs<N> quotient(const Limbs<N>& a, Limb divisor) {
+  Limbs<N> out;
+  Limb remainder = 0;
+  for (std::size_t i = N; i > 0; --i) {
+    const WideLimb part = WideLimb{remainder} << 64 | a[i - 1];
+    out[i - 1] = static_cast<Limb>(part / divisor);
+    remainder = static_cast<Limb>(part % divisor);
+  }
+  return out;
+}
+
 // Big-endian hex, digits only, at most 16 N of them. For constants in source.
 template <std::size_t N>
 constexpr Limbs<N> limbs_from_hex(std::string_view digits) {

@@ -1,0 +1,43 @@
+// Constants of phi and psi, from the moduli.
+#include "curve/endomorphism.h"
+
+namespace cuzk::curve {
+namespace {
+
+// What psi multiplies the conjugated x and y with. The map (x, y) -> (x w^2, y w^3) of a divisive
+// twist gives w^(2(p-1)) and w^(3(p-1)); a multiplicative twist gives their inverses.
+template <class C>
+struct TwistFactors {
+  typename C::Fp2 x, y;
+
+  static const TwistFactors& get() {
+    static const TwistFactors factors = [] {
+      const auto& powers = field::Dodecic<typename C::Tower>::frobenius_powers();
+      if (C::kHasMultiplicativeTwist) return TwistFactors{powers[2].inverse(), powers[3].inverse()};
+      return TwistFactors{powers[2], powers[3]};
+    }();
+    return factors;
+  }
+};
+
+}  // namespace
+
+template <class C>
+const typename C::Fp& cube_root_of_one() {
+  using Fp = typename C::Fp;
+  static const Fp root = Fp::generator().pow(quotient(Fp::Constants::modulus_minus(1), 3));
+  return root;
+}
+
+template <class C>
+typename C::G2Affine psi(const typename C::G2Affine& p) {
+  const auto& factors = TwistFactors<C>::get();
+  return {p.x.conjugate() * factors.x, p.y.conjugate() * factors.y};
+}
+
+template const Bls12_381::Fp& cube_root_of_one<Bls12_381>();
+template const Bn254::Fp& cube_root_of_one<Bn254>();
+template Bls12_381::G2Affine psi<Bls12_381>(const Bls12_381::G2Affine&);
+template Bn254::G2Affine psi<Bn254>(const Bn254::G2Affine&);
+
+}  // namespace cuzk::curve
