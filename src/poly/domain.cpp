@@ -71,10 +71,24 @@ base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2) {
                            F::Params::kName + ", the largest is 2^" +
                            std::to_string(F::kTwoAdicity)};
   }
+  F omega = F::two_adic_root();
+  for (std::size_t i = size_log2; i < F::kTwoAdicity; ++i) omega = omega.squared();
+  return create(size_log2, omega);
+}
+
+template <class F>
+base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2, const F& omega) {
+  // Exact order: omega^(m / 2) is -1, or omega is 1 when m is 1.
+  F half_power = omega;
+  for (std::size_t i = 1; i < size_log2; ++i) half_power = half_power.squared();
+  if (size_log2 > F::kTwoAdicity || half_power != (size_log2 == 0 ? F::one() : -F::one())) {
+    return base::Error{base::ErrorKind::kInvalidArgument,
+                       "the generator given for a domain of 2^" + std::to_string(size_log2) +
+                           " elements has another order"};
+  }
   Domain domain;
   domain.size_log2_ = size_log2;
-  domain.omega_ = F::two_adic_root();
-  for (std::size_t i = size_log2; i < F::kTwoAdicity; ++i) domain.omega_ = domain.omega_.squared();
+  domain.omega_ = omega;
   domain.omega_inverse_ = domain.omega_.inverse();
   domain.size_inverse_ = F::from_u64(domain.size()).inverse();
   domain.twiddles_ = powers(domain.omega_, domain.size() / 2);
