@@ -12,7 +12,7 @@ using base::Error;
 using base::ErrorKind;
 using base::Result;
 
-constexpr std::size_t kDecimalDigitsMax = 100;
+constexpr std::size_t kDecimalDigitsMax = 160;
 constexpr Limb kTenTo19 = 10'000'000'000'000'000'000ULL;  // largest power of ten in a limb
 constexpr std::size_t kDigitsPerLimb = 19;
 

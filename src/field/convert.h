@@ -28,7 +28,7 @@ template <class F>
 std::array<std::uint8_t, F::kByteCount> to_bytes_be(const F& x);
 
 // Decimal digits only, as snarkjs writes them: no sign, no space, at least one digit; leading zeros
-// are accepted up to 100 digits in all.
+// are accepted up to 160 digits in all.
 template <class F>
 base::Result<F> from_decimal(std::string_view text, std::string_view what);
 template <class F>

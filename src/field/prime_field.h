@@ -16,6 +16,7 @@
 
 #include "base/host_device.h"
 #include "field/limbs.h"
+#include "field/power.h"
 
 namespace cuzk::field {
 
@@ -160,12 +161,7 @@ class PrimeField {
   // x^e, variable time.
   template <std::size_t M>
   CUZK_HD constexpr PrimeField pow(const Limbs<M>& e) const {
-    PrimeField out = one();
-    for (std::size_t i = e.bit_length(); i > 0; --i) {
-      out = out.squared();
-      if (e.bit(i - 1)) out *= *this;
-    }
-    return out;
+    return power(*this, e);
   }
   CUZK_HD constexpr PrimeField pow(std::uint64_t e) const {
     Limbs<1> limbs;

@@ -3,6 +3,7 @@
 
 #include "base/host_device.h"
 #include "field/limbs.h"
+#include "field/power.h"
 
 namespace cuzk::field {
 
@@ -45,12 +46,7 @@ struct Quadratic {
   }
   template <std::size_t M>
   CUZK_HD constexpr Quadratic pow(const Limbs<M>& e) const {
-    Quadratic out = one();
-    for (std::size_t i = e.bit_length(); i > 0; --i) {
-      out = out.squared();
-      if (e.bit(i - 1)) out *= *this;
-    }
-    return out;
+    return power(*this, e);
   }
 };
 

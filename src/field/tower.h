@@ -13,6 +13,7 @@
 
 #include "base/host_device.h"
 #include "field/limbs.h"
+#include "field/power.h"
 
 namespace cuzk::field {
 
@@ -58,6 +59,10 @@ struct Cubic {
             (c0 + c2) * b0 - low + mid};
   }
   CUZK_HD constexpr Cubic scaled(const Fp2& k) const { return {c0 * k, c1 * k, c2 * k}; }
+  template <std::size_t M>
+  CUZK_HD constexpr Cubic pow(const Limbs<M>& e) const {
+    return power(*this, e);
+  }
   CUZK_HD constexpr Cubic times_v() const { return {T::times_xi(c2), c0, c1}; }
   // Zero for zero.
   CUZK_HD constexpr Cubic inverse() const {
@@ -121,12 +126,7 @@ struct Dodecic {
   }
   template <std::size_t M>
   CUZK_HD constexpr Dodecic pow(const Limbs<M>& e) const {
-    Dodecic out = one();
-    for (std::size_t i = e.bit_length(); i > 0; --i) {
-      out = out.squared();
-      if (e.bit(i - 1)) out *= *this;
-    }
-    return out;
+    return power(*this, e);
   }
 
   // this^p.
