@@ -48,21 +48,27 @@ function(cuzk_room room)
   cuzk_test_binary(${room}_test SOURCES ${tests} LINK cuzk_${room} nlohmann_json::nlohmann_json)
 endfunction()
 
-# The command line program, its sources in src/apps/cuzk.
+# The command line program: everything but main.cpp is a library, so that tests reach it.
 function(cuzk_command)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/apps/cuzk/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
-  if(NOT sources)
-    return()
-  endif()
-  add_executable(cuzk ${sources})
-  target_include_directories(cuzk PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_compile_definitions(cuzk PRIVATE CUZK_VERSION="${PROJECT_VERSION}"
-                             CUZK_BUILD_TYPE="${CMAKE_BUILD_TYPE}")
-  target_link_libraries(cuzk PRIVATE cuzk_filecoin cuzk_formats CLI11::CLI11)
-  cuzk_test_binary(apps_test SOURCES ${tests} LINK cuzk_filecoin cuzk_formats)
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  set(facts ${PROJECT_BINARY_DIR}/generated/build_facts.h)
+  add_custom_target(cuzk_build_facts BYPRODUCTS ${facts}
+    COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DOUTPUT=${facts}
+            -DVERSION=${PROJECT_VERSION} -DBUILD_TYPE=${CMAKE_BUILD_TYPE}
+            "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
+            -DSANITIZE=${CUZK_SANITIZE} -P ${PROJECT_SOURCE_DIR}/cmake/build_facts.cmake)
+  add_library(cuzk_apps STATIC ${sources})
+  add_dependencies(cuzk_apps cuzk_build_facts)
+  target_include_directories(cuzk_apps PUBLIC ${PROJECT_SOURCE_DIR}/src
+                             PRIVATE ${PROJECT_BINARY_DIR}/generated)
+  target_link_libraries(cuzk_apps PUBLIC cuzk_filecoin cuzk_formats CLI11::CLI11
+                        nlohmann_json::nlohmann_json)
+  add_executable(cuzk ${PROJECT_SOURCE_DIR}/src/apps/cuzk/main.cpp)
+  target_link_libraries(cuzk PRIVATE cuzk_apps)
+  cuzk_test_binary(apps_test SOURCES ${tests} LINK cuzk_apps)
 endfunction()
 
 # What spans rooms: one binary per folder of tests/.
@@ -71,8 +77,7 @@ function(cuzk_spanning_tests)
   foreach(folder ${folders})
     get_filename_component(name ${folder} NAME)
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
-    cuzk_test_binary(tests_${name} SOURCES ${sources} LINK cuzk_filecoin cuzk_formats
-                     nlohmann_json::nlohmann_json)
+    cuzk_test_binary(tests_${name} SOURCES ${sources} LINK cuzk_apps)
     if(TARGET tests_${name} AND TARGET cuzk)
       add_dependencies(tests_${name} cuzk)
       target_compile_definitions(tests_${name} PRIVATE CUZK_COMMAND="$<TARGET_FILE:cuzk>")

@@ -18,6 +18,12 @@ class BitVector {
   std::size_t size() const noexcept { return size_; }
   bool get(std::size_t i) const { return (words_[i / 64] >> (i % 64)) & 1; }
   void set(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  // Appends clear bits, or drops bits from the end.
+  void resize(std::size_t size) {
+    words_.resize((size + 63) / 64);
+    if (size % 64 != 0 && size < size_) words_.back() &= (std::uint64_t{1} << (size % 64)) - 1;
+    size_ = size;
+  }
   void reserve(std::size_t bits) { words_.reserve((bits + 63) / 64); }
 
   // Appends the low `count` bits of `bits` (count at most 64), least significant first.
@@ -31,6 +37,23 @@ class BitVector {
     } else {
       words_.back() |= bits << shift;
       if (shift + count > 64) words_.push_back(bits >> (64 - shift));
+    }
+    size_ += count;
+  }
+  // Appends the first `count` bits of `words`, whose bits past them in the last word are clear.
+  void append(std::span<const std::uint64_t> words, std::size_t count) {
+    CUZK_CHECK(words.size() == (count + 63) / 64);
+    const unsigned shift = size_ % 64;
+    if (shift == 0) {
+      words_.insert(words_.end(), words.begin(), words.end());
+    } else {
+      std::uint64_t carried = words_.back();
+      words_.pop_back();
+      for (const std::uint64_t word : words) {
+        words_.push_back(carried | word << shift);
+        carried = word >> (64 - shift);
+      }
+      if ((size_ + count + 63) / 64 > words_.size()) words_.push_back(carried);
     }
     size_ += count;
   }

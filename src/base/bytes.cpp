@@ -61,8 +61,7 @@ Error ByteReader::malformed(std::string_view sentence) const {
 
 Result<ByteSpan> ByteReader::take(std::uint64_t count, std::string_view field) {
   if (count > remaining()) {
-    return malformed(
-        fmt::format("{} needs {} bytes, {} are left", field, count, remaining()));
+    return malformed(fmt::format("{} needs {} bytes, {} are left", field, count, remaining()));
   }
   const ByteSpan part = bytes_.subspan(offset_, count);
   offset_ += count;

@@ -85,7 +85,8 @@ TEST(ByteReader, CountsOfRecordsCannotWrap) {
   const Bytes bytes(100);
   ByteReader reader(bytes, "key.bin");
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
-  for (const std::uint64_t count : {kMax, kMax / 2 + 1, std::uint64_t{1} << 61, std::uint64_t{26}}) {
+  for (const std::uint64_t count :
+       {kMax, kMax / 2 + 1, std::uint64_t{1} << 61, std::uint64_t{26}}) {
     const auto result = reader.take_records(count, 4, "points");
     ASSERT_FALSE(result.ok()) << count;
     EXPECT_THAT(result.error().message, HasSubstr(std::to_string(count)));

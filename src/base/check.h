@@ -11,8 +11,8 @@ namespace cuzk::base {
 
 }  // namespace cuzk::base
 
-#define CUZK_CHECK(condition)                                                  \
-  do {                                                                         \
-    if (!(condition)) [[unlikely]]                                             \
-      ::cuzk::base::check_failed(#condition, __FILE__, __LINE__);              \
+#define CUZK_CHECK(condition)                                     \
+  do {                                                            \
+    if (!(condition)) [[unlikely]]                                \
+      ::cuzk::base::check_failed(#condition, __FILE__, __LINE__); \
   } while (false)

@@ -81,8 +81,7 @@ PartialFileGuard::PartialFileGuard(std::string_view path) noexcept {
 
 PartialFileGuard::~PartialFileGuard() {
   if (slot_ < 0) return;
-  g_slots[static_cast<std::size_t>(slot_)].state.store(SlotState::kFree,
-                                                       std::memory_order_release);
+  g_slots[static_cast<std::size_t>(slot_)].state.store(SlotState::kFree, std::memory_order_release);
 }
 
 }  // namespace cuzk::base

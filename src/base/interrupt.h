@@ -1,8 +1,8 @@
 // Ctrl-C and SIGTERM for a command: a stop flag, and no partial output left behind.
 //
-// The first signal sets the flag; work that looks at it at its stage borders ends in an orderly way.
-// Work that does not look within two seconds, or a second signal, is ended from the handler: it
-// removes the partial files that are registered and exits with 130.
+// The first signal sets the flag; work that looks at it at its stage borders ends in an orderly
+// way. Work that does not look within two seconds, or a second signal, is ended from the handler:
+// it removes the partial files that are registered and exits with 130.
 #pragma once
 
 #include <string_view>

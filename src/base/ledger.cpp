@@ -55,9 +55,8 @@ void Ledger::set_budget(std::uint64_t budget_bytes) {
 
 Result<Permit> Ledger::admit(std::uint64_t bytes, MemoryCategory category, std::string_view owner) {
   const std::lock_guard lock(mutex_);
-  const bool over_budget =
-      budget_bytes_ != 0 &&
-      (total_.used_bytes > budget_bytes_ || bytes > budget_bytes_ - total_.used_bytes);
+  const bool over_budget = budget_bytes_ != 0 && (total_.used_bytes > budget_bytes_ ||
+                                                  bytes > budget_bytes_ - total_.used_bytes);
   if (over_budget || bytes > kRequestBytesMax) return refusal(bytes, category, owner);
   OwnerKey key{category, std::string(owner)};
   if (bytes > 0) owners_[key] += bytes;

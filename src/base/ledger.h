@@ -154,8 +154,8 @@ class PageRun {
   void* data_ = nullptr;
 };
 
-// A fixed-size array of T in its own pages, counted in a ledger. All bytes start as zero, which must
-// be a valid T. Move-only.
+// A fixed-size array of T in its own pages, counted in a ledger. All bytes start as zero, which
+// must be a valid T. Move-only.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -171,8 +171,8 @@ class Buffer {
   }
 
   // `count` elements; 0 is an empty buffer without pages. Errors as PageRun::map.
-  static Result<Buffer> allocate(std::size_t count, MemoryCategory category,
-                                 std::string_view owner, Ledger& ledger = Ledger::process()) {
+  static Result<Buffer> allocate(std::size_t count, MemoryCategory category, std::string_view owner,
+                                 Ledger& ledger = Ledger::process()) {
     Buffer buffer;
     if (count == 0) return buffer;
     if (count > std::numeric_limits<std::uint64_t>::max() / sizeof(T)) {

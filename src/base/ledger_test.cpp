@@ -43,8 +43,9 @@ TEST(Ledger, RefusesWhatDoesNotFitWithTheArithmetic) {
   const auto refused = ledger.admit(101, MemoryCategory::kEvaluation, "proof");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::kResourceExhausted);
-  EXPECT_EQ(refused.error().message,
-            "proof (evaluation) needs 101 bytes, 100 of the budget of 1000 are free (held: srs 900)");
+  EXPECT_EQ(
+      refused.error().message,
+      "proof (evaluation) needs 101 bytes, 100 of the budget of 1000 are free (held: srs 900)");
   EXPECT_TRUE(ledger.admit(100, MemoryCategory::kEvaluation, "proof").ok());
   EXPECT_EQ(ledger.snapshot().total.used_bytes, 900u);
 }
@@ -143,8 +144,8 @@ TEST(Buffer, OfNothingHoldsNothing) {
 
 TEST(Buffer, SurvivesHugePageSizes) {
   Ledger ledger;
-  auto made = Buffer<std::uint8_t>::allocate((std::size_t{4} << 20) + 1, MemoryCategory::kEvaluation,
-                                             "a", ledger);
+  auto made = Buffer<std::uint8_t>::allocate((std::size_t{4} << 20) + 1,
+                                             MemoryCategory::kEvaluation, "a", ledger);
   ASSERT_TRUE(made.ok());
   made->span().back() = 1;
   made->span().front() = 2;
@@ -153,8 +154,8 @@ TEST(Buffer, SurvivesHugePageSizes) {
 
 TEST(Buffer, IsRefusedBeforePagesExist) {
   Ledger ledger(std::uint64_t{1} << 20);
-  const auto over =
-      Buffer<std::uint8_t>::allocate((std::size_t{1} << 20) + 1, MemoryCategory::kOther, "x", ledger);
+  const auto over = Buffer<std::uint8_t>::allocate((std::size_t{1} << 20) + 1,
+                                                   MemoryCategory::kOther, "x", ledger);
   ASSERT_FALSE(over.ok());
   const auto wrapping = Buffer<std::uint64_t>::allocate((std::size_t{1} << 61) + 1,
                                                         MemoryCategory::kOther, "x", ledger);

@@ -1,4 +1,5 @@
-// Log lines on standard error. Quiet by default: a command speaks through its output and its errors.
+// Log lines on standard error. Quiet by default: a command speaks through its output and its
+// errors.
 #pragma once
 
 #include <functional>
@@ -15,8 +16,8 @@ std::string_view to_string(LogLevel level) noexcept;
 void set_log_level(LogLevel level) noexcept;
 bool log_enabled(LogLevel level) noexcept;
 
-// Writes one line "level: message" in one piece, so lines of several threads do not mix. Format with
-// fmt::format after asking log_enabled where that costs.
+// Writes one line "level: message" in one piece, so lines of several threads do not mix. Format
+// with fmt::format after asking log_enabled where that costs.
 void log(LogLevel level, std::string_view message);
 
 // Where lines go instead of standard error; an empty function restores it. For tests and for a

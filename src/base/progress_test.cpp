@@ -7,7 +7,8 @@ namespace cuzk::base {
 namespace {
 
 TEST(RenderProgress, ShowsBarAndPercentWhenTheTotalIsKnown) {
-  EXPECT_EQ(render_progress("proving", 1, 2, 3.2, 79), "proving [############............] 50% 3 s");
+  EXPECT_EQ(render_progress("proving", 1, 2, 3.2, 79),
+            "proving [############............] 50% 3 s");
   EXPECT_EQ(render_progress("proving", 0, 2, 0, 79), "proving [........................] 0% 0 s");
 }
 

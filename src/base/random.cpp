@@ -16,9 +16,9 @@ Status fill_random(std::span<std::uint8_t> out) {
     if (got > 0) {
       filled += static_cast<std::size_t>(got);
     } else if (errno != EINTR) {
-      return Error{ErrorKind::kUnavailable,
-                   fmt::format("the operating system gave no randomness: {}",
-                               std::strerror(errno))};
+      return Error{
+          ErrorKind::kUnavailable,
+          fmt::format("the operating system gave no randomness: {}", std::strerror(errno))};
     }
   }
   return ok_status();

@@ -96,14 +96,14 @@ inline Status ok_status() { return std::monostate{}; }
 // Evaluates a Result expression; returns its error from the enclosing function, or names its value.
 #define CUZK_CONCAT_INNER(a, b) a##b
 #define CUZK_CONCAT(a, b) CUZK_CONCAT_INNER(a, b)
-#define CUZK_TRY_IMPL(temporary, declaration, expression)      \
-  auto temporary = (expression);                               \
-  if (!temporary.ok()) return std::move(temporary).error();    \
+#define CUZK_TRY_IMPL(temporary, declaration, expression)   \
+  auto temporary = (expression);                            \
+  if (!temporary.ok()) return std::move(temporary).error(); \
   declaration = std::move(temporary).value()
 #define CUZK_TRY(declaration, expression) \
   CUZK_TRY_IMPL(CUZK_CONCAT(cuzk_result_, __LINE__), declaration, expression)
-#define CUZK_TRY_STATUS(expression)                                             \
-  do {                                                                          \
-    auto cuzk_status = (expression);                                            \
-    if (!cuzk_status.ok()) return std::move(cuzk_status).error();               \
+#define CUZK_TRY_STATUS(expression)                               \
+  do {                                                            \
+    auto cuzk_status = (expression);                              \
+    if (!cuzk_status.ok()) return std::move(cuzk_status).error(); \
   } while (false)

@@ -32,8 +32,7 @@ std::size_t thread_count() noexcept {
 void set_thread_count(std::size_t count) {
   thread_cap().reset();
   if (count == 0) return;
-  thread_cap() =
-      std::make_unique<global_control>(global_control::max_allowed_parallelism, count);
+  thread_cap() = std::make_unique<global_control>(global_control::max_allowed_parallelism, count);
 }
 
 void parallel_for(std::size_t begin, std::size_t end, std::size_t grain,

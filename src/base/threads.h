@@ -6,7 +6,8 @@
 
 namespace cuzk::base {
 
-// Worker threads that parallel loops may use; at least 1. Defaults to the CPUs this process may use.
+// Worker threads that parallel loops may use; at least 1. Defaults to the CPUs this process may
+// use.
 std::size_t thread_count() noexcept;
 
 // Caps the threads of every later loop, 0 for the default. Call it before work starts.

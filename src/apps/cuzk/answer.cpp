@@ -1,0 +1,85 @@
+// Rendering of answers.
+#include "apps/cuzk/answer.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace cuzk::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string shown_value(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  return value.dump();
+}
+
+// Never throws on text that is not UTF-8 (a path, a line of a damaged file).
+std::string dump(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Answer& Answer::add(std::string key, Json value, std::string label) {
+  std::string shown = shown_value(value);
+  return add_as(std::move(key), std::move(value), std::move(label), std::move(shown));
+}
+
+Answer& Answer::add_as(std::string key, Json value, std::string label, std::string shown) {
+  facts_.push_back({std::move(key), std::move(label), std::move(shown), std::move(value)});
+  return *this;
+}
+
+Answer& Answer::add_bytes(std::string key, std::uint64_t bytes, std::string label) {
+  return add_as(std::move(key), bytes, std::move(label), human_bytes(bytes));
+}
+
+Answer& Answer::add_seconds(std::string key, double seconds, std::string label) {
+  const double rounded = std::round(seconds * 1000) / 1000;
+  return add_as(std::move(key), rounded, std::move(label), fmt::format("{:.2f} s", seconds));
+}
+
+Answer& Answer::warn(std::string sentence) {
+  warnings_.push_back(std::move(sentence));
+  return *this;
+}
+
+std::string Answer::to_text() const {
+  std::string text = headline_ + "\n";
+  for (const Fact& fact : facts_) {
+    if (!fact.label.empty()) text += fmt::format("  {}: {}\n", fact.label, fact.shown);
+  }
+  for (const std::string& sentence : warnings_) text += fmt::format("  note: {}\n", sentence);
+  return text;
+}
+
+std::string Answer::to_json() const {
+  Json object = Json::object();
+  for (const Fact& fact : facts_) object[fact.key] = fact.value;
+  if (!warnings_.empty()) object["warnings"] = warnings_;
+  return dump(object, 2) + "\n";
+}
+
+std::string error_json(const base::Error& error) {
+  const Json object = {
+      {"error", {{"kind", base::to_string(error.kind)}, {"message", error.message}}}};
+  return dump(object, -1) + "\n";
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return fmt::format("{} bytes", bytes);
+  double amount = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (amount >= 1024 && unit + 1 < std::size(kUnits)) {
+    amount /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.2f} {}", amount, kUnits[unit]);
+}
+
+}  // namespace cuzk::apps

@@ -1,0 +1,58 @@
+// What a sub-command has to say, once for people and once for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.h"
+
+namespace cuzk::apps {
+
+// The exit codes of every sub-command. kNo is an answer, not a failure: an invalid proof, a witness
+// that does not satisfy its circuit.
+inline constexpr int kExitYes = 0, kExitNo = 1, kExitError = 2;
+
+// A headline and facts in order. As text: the headline, then one indented line a fact. As JSON: one
+// object with a member for each fact; keys are snake_case with the unit last.
+class Answer {
+ public:
+  explicit Answer(std::string headline, int exit_code = kExitYes)
+      : headline_(std::move(headline)), exit_code_(exit_code) {}
+
+  // A fact. `label` is how people read it; an empty one keeps it out of the text.
+  Answer& add(std::string key, nlohmann::ordered_json value, std::string label);
+  // The same with a value that people read differently, e.g. "1.04 GiB" for 1114707768.
+  Answer& add_as(std::string key, nlohmann::ordered_json value, std::string label,
+                 std::string shown);
+  Answer& add_bytes(std::string key, std::uint64_t bytes, std::string label);
+  Answer& add_seconds(std::string key, double seconds, std::string label);
+  // Something that the user should know; in text on its own line, in JSON in the list "warnings".
+  Answer& warn(std::string sentence);
+
+  int exit_code() const noexcept { return exit_code_; }
+  std::string to_text() const;
+  std::string to_json() const;
+
+ private:
+  struct Fact {
+    std::string key, label, shown;
+    nlohmann::ordered_json value;
+  };
+
+  std::string headline_;
+  int exit_code_;
+  std::vector<Fact> facts_;
+  std::vector<std::string> warnings_;
+};
+
+// {"error": {"kind": ..., "message": ...}}, one line.
+std::string error_json(const base::Error& error);
+
+// "1.04 GiB", "512 bytes".
+std::string human_bytes(std::uint64_t bytes);
+
+}  // namespace cuzk::apps

@@ -1,0 +1,116 @@
+// The frame of the command line: parse, run, print, exit code.
+#include "apps/cuzk/command_line.h"
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "apps/cuzk/commands.h"
+#include "base/interrupt.h"
+#include "base/threads.h"
+
+namespace cuzk::apps {
+namespace {
+
+constexpr char kDescription[] =
+    "cuzk makes and checks Groth16 proofs: of circom circuits (BN254, BLS12-381) and of Filecoin\n"
+    "sectors (BLS12-381).";
+constexpr char kFooter[] =
+    "Exit codes: 0 done or valid, 1 not valid, 2 error, 130 interrupted.\n"
+    "With --json the answer, or the error, is one JSON object on standard output.\n"
+    "`cuzk COMMAND --help` shows a command's options and an example.";
+
+void print(std::FILE* stream, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+int report_error(const base::Error& error, bool json) {
+  if (json) print(stdout, error_json(error));
+  print(stderr, "error: " + error.message + "\n");
+  return base::interrupted() ? base::kInterruptedExitCode : kExitError;
+}
+
+bool asks_for(int count, char** arguments, std::string_view flag) {
+  for (int i = 1; i < count; ++i) {
+    if (arguments[i] == flag) return true;
+  }
+  return false;
+}
+
+// The library's message as one sentence.
+base::Error usage_error(const CLI::ParseError& error) {
+  std::string sentence = error.what();
+  for (char& c : sentence) {
+    if (c == '\n') c = ' ';
+  }
+  while (!sentence.empty() && (sentence.back() == ' ' || sentence.back() == '.')) {
+    sentence.pop_back();
+  }
+  return {base::ErrorKind::kInvalidArgument, sentence + "; see --help"};
+}
+
+// Where an exception of a library or of the allocator ends, should one get this far.
+base::Result<Answer> run_guarded(const Action& action, Session& session) {
+  try {
+    return action(session);
+  } catch (const std::bad_alloc&) {
+    return base::Error{base::ErrorKind::kResourceExhausted, "not enough memory for this work"};
+  } catch (const std::exception& error) {
+    return base::Error{base::ErrorKind::kInternal, std::string("unexpected: ") + error.what()};
+  }
+}
+
+int run_action(const Invocation& invocation) {
+  base::set_thread_count(invocation.common.threads);
+  Session session(invocation.common);
+  const base::Result<Answer> answer = run_guarded(invocation.action, session);
+  session.end_progress();
+  if (!answer.ok()) return report_error(answer.error(), invocation.common.json);
+  print(stdout, invocation.common.json ? answer->to_json() : answer->to_text());
+  return answer->exit_code();
+}
+
+}  // namespace
+
+CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
+                      const std::string& description, const std::string& example) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->add_flag("--json", invocation.common.json, "Answer with one JSON object");
+  command
+      ->add_option("--threads", invocation.common.threads,
+                   "Threads to use (default: every CPU of this process)")
+      ->check(CLI::Range(1u, 4096u));
+  command->footer("Example:\n  " + example);
+  return command;
+}
+
+int run_command_line(int argument_count, char** arguments) {
+  base::install_interrupt_handlers();
+  const bool json = asks_for(argument_count, arguments, "--json");
+  Invocation invocation;
+  CLI::App app(kDescription, "cuzk");
+  app.footer(kFooter);
+  app.add_flag("--json", invocation.common.json, "With --version: as one JSON object");
+  app.set_version_flag(
+      "--version", [json] { return json ? version_json() : version_text(); },
+      "Version, commit, compiler, build type and CPU level");
+  app.require_subcommand(1);
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::CallForHelp&) {
+    print(stdout, app.help());
+    return kExitYes;
+  } catch (const CLI::Success& asked) {  // version
+    print(stdout, std::string(asked.what()) + (json ? "" : "\n"));
+    return kExitYes;
+  } catch (const CLI::ParseError& error) {
+    return report_error(usage_error(error), json);
+  }
+  return run_action(invocation);
+}
+
+}  // namespace cuzk::apps

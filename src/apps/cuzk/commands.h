@@ -1,0 +1,38 @@
+// The sub-commands. Each adds itself to the parser and, when it is the chosen one, sets the action.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "apps/cuzk/session.h"
+
+namespace cuzk::apps {
+
+// What the parser fills: the options of every sub-command and the chosen action.
+struct Invocation {
+  CommonOptions common;
+  Action action;
+};
+
+void add_prove_command(CLI::App& app, Invocation& invocation);
+void add_verify_command(CLI::App& app, Invocation& invocation);
+void add_setup_command(CLI::App& app, Invocation& invocation);
+void add_check_command(CLI::App& app, Invocation& invocation);
+void add_inspect_command(CLI::App& app, Invocation& invocation);
+
+// The group `cuzk filecoin ...`.
+void add_filecoin_commands(CLI::App& app, Invocation& invocation);
+void add_filecoin_seal_command(CLI::App& group, Invocation& invocation);
+void add_filecoin_params_command(CLI::App& group, Invocation& invocation);
+void add_filecoin_c1_command(CLI::App& group, Invocation& invocation);
+void add_filecoin_prove_command(CLI::App& group, Invocation& invocation);
+void add_filecoin_verify_command(CLI::App& group, Invocation& invocation);
+
+// Adds a sub-command with the options that all take. `example` is shown under its help.
+CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
+                      const std::string& description, const std::string& example);
+
+// "cuzk 0.1.0 ..." with commit, compiler, build type, sanitizers and the CPU level in use.
+std::string version_text();
+std::string version_json();
+
+}  // namespace cuzk::apps

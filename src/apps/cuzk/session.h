@@ -1,0 +1,53 @@
+// What a running sub-command has of its surroundings: progress, the stop flag, the clock.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <thread>
+
+#include "apps/cuzk/answer.h"
+#include "base/progress.h"
+#include "groth16/control.h"
+
+namespace cuzk::apps {
+
+// Options that every sub-command takes.
+struct CommonOptions {
+  bool json = false;
+  unsigned threads = 0;  // 0: all CPUs of this process
+};
+
+// Alive while one sub-command runs. Ctrl-C asks its stop token to stop.
+class Session {
+ public:
+  explicit Session(const CommonOptions& options);
+  ~Session();
+
+  const CommonOptions& options() const noexcept { return options_; }
+  base::ProgressSink& progress() noexcept { return *progress_; }
+  // Starts a stage of unknown length for the progress line.
+  void stage(std::string_view name) { progress_->begin_stage(name, 0); }
+  std::stop_token stop_token() const noexcept { return stop_.get_token(); }
+  groth16::Control control() noexcept { return {progress_.get(), stop_token()}; }
+  double elapsed_s() const;
+  // Ends the progress line, so that the answer stands on a clean one.
+  void end_progress();
+
+ private:
+  CommonOptions options_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::unique_ptr<base::ProgressSink> progress_;
+  std::stop_source stop_;
+  std::jthread watcher_;
+};
+
+// Peak resident set of this process so far.
+std::uint64_t peak_rss_bytes();
+
+// A sub-command after its arguments are parsed.
+using Action = std::function<base::Result<Answer>(Session&)>;
+
+}  // namespace cuzk::apps
