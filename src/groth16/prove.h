@@ -11,13 +11,31 @@ base::Result<Blinding<C>> random_blinding();
 
 // Draws blinding, proves on `backend`, verifies the result against the key's verifying key and the
 // assignment's public inputs, and returns it only then. A proof that does not verify is an error of
-// kind kVerificationFailed that says what to suspect (witness, key, QAP convention).
+// kind kUnsatisfied or kVerificationFailed that says what to suspect (checked_proof).
 template <class C>
 base::Result<Proof<C>> prove(Backend<C>& backend, const ProveInputs<C>& inputs);
 
-// The same with given blinding. For tests.
+// Verifies a finished proof against the inputs it was started from and returns it, or the error that
+// says why there is none: kUnsatisfied with the first broken constraint when the shape carries C and
+// the witness breaks it, else kVerificationFailed with the suspects. For callers that run start and
+// finish themselves.
+template <class C>
+base::Result<Proof<C>> checked_proof(const ProveInputs<C>& inputs, const Proof<C>& proof);
+
+// prove with given blinding. For tests.
 template <class C>
 base::Result<Proof<C>> prove_with_blinding(Backend<C>& backend, const ProveInputs<C>& inputs,
                                            const Blinding<C>& blinding);
+
+#define CUZK_GROTH16_PROVE(CURVE)                                                               \
+  extern template base::Result<Blinding<CURVE>> random_blinding();                              \
+  extern template base::Result<Proof<CURVE>> prove(Backend<CURVE>&, const ProveInputs<CURVE>&); \
+  extern template base::Result<Proof<CURVE>> checked_proof(const ProveInputs<CURVE>&,           \
+                                                           const Proof<CURVE>&);                \
+  extern template base::Result<Proof<CURVE>> prove_with_blinding(                               \
+      Backend<CURVE>&, const ProveInputs<CURVE>&, const Blinding<CURVE>&)
+CUZK_GROTH16_PROVE(curve::Bls12_381);
+CUZK_GROTH16_PROVE(curve::Bn254);
+#undef CUZK_GROTH16_PROVE
 
 }  // namespace cuzk::groth16

@@ -22,4 +22,14 @@ base::Result<bool> verify_batch(const VerifyingKey<C>& key,
                                 std::span<const std::vector<typename C::Fr>> public_inputs,
                                 std::span<const Proof<C>> proofs);
 
+#define CUZK_GROTH16_VERIFY(CURVE)                                                             \
+  extern template base::Result<bool> verify(const VerifyingKey<CURVE>&,                        \
+                                            std::span<const CURVE::Fr>, const Proof<CURVE>&);  \
+  extern template base::Result<bool> verify_batch(const VerifyingKey<CURVE>&,                  \
+                                                  std::span<const std::vector<CURVE::Fr>>,     \
+                                                  std::span<const Proof<CURVE>>)
+CUZK_GROTH16_VERIFY(curve::Bls12_381);
+CUZK_GROTH16_VERIFY(curve::Bn254);
+#undef CUZK_GROTH16_VERIFY
+
 }  // namespace cuzk::groth16

@@ -1,0 +1,100 @@
+// The point that a witness makes of a query: the sum of the bases of its ones, and a Pippenger over its
+// scalars, piece by piece.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/ledger.h"
+#include "groth16/control.h"
+#include "groth16/query.h"
+#include "msm/msm.h"
+
+namespace cuzk::groth16 {
+
+// Scalars in one multiplication. Large enough that the buckets' cost is small beside it (a window of
+// 17 bits adds 2 * 2^16 to 2^22 additions), small enough to bound memory and the wait for a stop.
+inline constexpr std::size_t kPieceScalars = std::size_t{1} << 22;
+
+// A query's scalars with the places of their points, owned.
+template <class F>
+struct SelectedScalars {
+  using Canonical = field::Canonical<typename F::Params>;
+  base::Buffer<std::uint32_t> indices;
+  base::Buffer<Canonical> values;
+
+  static base::Result<SelectedScalars> allocate(std::size_t count, base::MemoryCategory category,
+                                                std::string_view owner) {
+    SelectedScalars out;
+    CUZK_TRY(out.indices, base::Buffer<std::uint32_t>::allocate(count, category, owner));
+    CUZK_TRY(out.values, base::Buffer<Canonical>::allocate(count, category, owner));
+    return out;
+  }
+  static constexpr std::uint64_t byte_count(std::uint64_t count) {
+    return count * (sizeof(std::uint32_t) + sizeof(Canonical));
+  }
+};
+
+// sum of values[j] * bases[indices[j]] plus the bases whose bit is set in `ones`.
+template <class G, class F>
+base::Result<curve::Jacobian<G>> sum_selected(const msm::PointSource<G>& bases,
+                                              const base::BitVector& ones,
+                                              const SelectedScalars<F>& scalars,
+                                              const Control& control, std::string_view stage) {
+  control.begin_stage(stage, 1 + scalars.values.size());
+  auto sum = msm::sum_by_bitmap<G>(bases, ones.words());
+  control.advance(1);
+  for (std::size_t first = 0; first < scalars.values.size(); first += kPieceScalars) {
+    CUZK_TRY_STATUS(control.check(stage));
+    const std::size_t count = std::min(kPieceScalars, scalars.values.size() - first);
+    sum += msm::multiply_indexed<G>(bases, scalars.indices.span().subspan(first, count),
+                                    scalars.values.span().subspan(first, count));
+    control.advance(count);
+  }
+  CUZK_TRY_STATUS(control.check(stage));
+  return sum;
+}
+
+// The same for scalars that nobody needs afterwards: converted one piece at a time.
+template <class G, class F>
+base::Result<curve::Jacobian<G>> sum_walk(const msm::PointSource<G>& bases,
+                                          const QueryWalk<F>& walk, const Control& control,
+                                          std::string_view stage) {
+  control.begin_stage(stage, 1 + walk.scalar_count());
+  auto sum = msm::sum_by_bitmap<G>(bases, walk.ones().words());
+  control.advance(1);
+  const std::size_t piece = std::min(kPieceScalars, walk.scalar_count());
+  CUZK_TRY(auto scalars, SelectedScalars<F>::allocate(
+                             piece, base::MemoryCategory::kMsmScratch, "scalars of one query"));
+  for (std::size_t first = 0; first < walk.scalar_count(); first += piece) {
+    CUZK_TRY_STATUS(control.check(stage));
+    const std::size_t count = std::min(piece, walk.scalar_count() - first);
+    const auto indices = scalars.indices.span().first(count);
+    const auto values = scalars.values.span().first(count);
+    walk.scalars(first, indices, values);
+    sum += msm::multiply_indexed<G>(bases, indices, values);
+    control.advance(count);
+  }
+  CUZK_TRY_STATUS(control.check(stage));
+  return sum;
+}
+
+// The sum over a full query without indices.
+template <class G>
+base::Result<curve::Jacobian<G>> sum_all(
+    const msm::PointSource<G>& bases,
+    std::span<const field::Canonical<typename G::Scalar::Params>> scalars, const Control& control,
+    std::string_view stage) {
+  control.begin_stage(stage, scalars.size());
+  auto sum = curve::Jacobian<G>::infinity();
+  for (std::size_t first = 0; first < scalars.size(); first += kPieceScalars) {
+    CUZK_TRY_STATUS(control.check(stage));
+    const std::size_t count = std::min(kPieceScalars, scalars.size() - first);
+    sum += msm::multiply<G>(bases.subset(first, count), scalars.subspan(first, count));
+    control.advance(count);
+  }
+  CUZK_TRY_STATUS(control.check(stage));
+  return sum;
+}
+
+}  // namespace cuzk::groth16
