@@ -1,0 +1,86 @@
+// bellperson / bellman Groth16 parameter files (.params): mapped for reading, streamed for writing.
+//
+// Layout: docs/formats/bellperson.md.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/progress.h"
+#include "formats/key_check.h"
+#include "groth16/keys.h"
+
+namespace cuzk::formats {
+
+using BlsProvingKey = groth16::ProvingKey<curve::Bls12_381>;
+
+struct LoadedParams {
+  // Its queries borrow from the mapped file, which it owns.
+  std::shared_ptr<const BlsProvingKey> key;
+  // vk, h, l, a, b_g1, b_g2, each with the count in front of it, as published digests cover them.
+  std::vector<SectionFacts> sections;
+  // Bytes behind the parameters, e.g. a ceremony's transcript: tolerated, and told in `warnings`.
+  std::uint64_t trailing_bytes = 0;
+  std::vector<std::string> warnings;
+};
+
+// Errors: kMalformed with file, section, found and expected. Nothing is copied but the verifying key.
+base::Result<LoadedParams> read_params(std::shared_ptr<const base::MappedFile> file,
+                                       const KeyCheckOptions& options = {});
+base::Result<LoadedParams> open_params(const std::filesystem::path& path,
+                                       const KeyCheckOptions& options = {});
+
+// SHA-256 of one section of the file that `loaded` came from.
+std::string section_sha256_hex(const base::MappedFile& file, const SectionFacts& section);
+
+// Points of each query of a .params file.
+struct ParamsCounts {
+  std::uint32_t h = 0, l = 0, a = 0, b_g1 = 0, b_g2 = 0;
+};
+
+// Writes a .params file in order, from points that arrive in pieces, so that nothing but one piece is
+// in memory beside the caller's own points. The file appears under its name when finish() succeeds.
+class ParamsWriter {
+ public:
+  using G1Source = msm::PointSource<curve::Bls12_381::G1>;
+  using G2Source = msm::PointSource<curve::Bls12_381::G2>;
+
+  // `progress` (may be null) is told of bytes written.
+  static base::Result<ParamsWriter> create(const std::filesystem::path& path,
+                                           const groth16::VerifyingKey<curve::Bls12_381>& vk,
+                                           const ParamsCounts& counts,
+                                           base::ProgressSink* progress = nullptr);
+
+  // The next points, in the order h, l, a, b_g1 then b_g2; a piece may not cross a section's end.
+  // Fails on a point at infinity (the format has none), naming section and index.
+  base::Status append(const G1Source& points);
+  base::Status append(const G2Source& points);
+  // Fails when points are missing. Call once, last.
+  base::Status finish();
+
+ private:
+  explicit ParamsWriter(base::AtomicFile file) : file_(std::move(file)) {}
+  template <class G>
+  base::Status append_points(const msm::PointSource<G>& points, bool is_g2);
+  base::Status open_sections();
+
+  base::AtomicFile file_;
+  std::string path_;
+  std::uint32_t counts_[5] = {};
+  std::size_t section_ = 0;        // the one being written
+  std::uint32_t section_done_ = 0;  // points of it already written
+  bool section_open_ = false;       // its count is written
+  base::ProgressSink* progress_ = nullptr;
+};
+
+// A whole key. It must be in bellman's convention (kCoefficients, dense queries).
+base::Status write_params(const std::filesystem::path& path, const BlsProvingKey& key,
+                          base::ProgressSink* progress = nullptr);
+
+// Size of the file that write_params makes.
+std::uint64_t params_size_bytes(std::uint64_t ic_count, const ParamsCounts& counts) noexcept;
+
+}  // namespace cuzk::formats

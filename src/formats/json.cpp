@@ -1,0 +1,161 @@
+// A strict front to the JSON library: its event parser, with our limits, building its value tree.
+#include "formats/json.h"
+
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "curve/groups.h"
+#include "field/convert.h"
+
+namespace cuzk::formats {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+Error malformed(std::string_view where, std::string_view sentence) {
+  return Error{ErrorKind::kMalformed, fmt::format("{}: {}", where, sentence)};
+}
+
+// Receives the parser's events. Returning false stops the parser; `problem` then says why.
+class StrictBuilder : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return place(nullptr) != nullptr; }
+  bool boolean(bool value) override { return place(value) != nullptr; }
+  bool number_integer(number_integer_t value) override { return place(value) != nullptr; }
+  bool number_unsigned(number_unsigned_t value) override { return place(value) != nullptr; }
+  bool number_float(number_float_t value, const string_t&) override {
+    return place(value) != nullptr;
+  }
+  bool string(string_t& value) override { return place(std::move(value)) != nullptr; }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    // The tree looks keys up one by one, so their number is bounded, not only their nesting.
+    if (keys_.back().size() >= kJsonKeysMax) {
+      problem_ = fmt::format("an object has more than the {} keys allowed", kJsonKeysMax);
+      return false;
+    }
+    if (!keys_.back().insert(name).second) {
+      problem_ = fmt::format("the key \"{}\" occurs twice", name.substr(0, 64));
+      return false;
+    }
+    key_ = std::move(name);
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    problem_ = fmt::format("not valid JSON at byte {}", position);
+    return false;
+  }
+
+  Json take_root() { return std::move(root_); }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  Json* place(Json value) {
+    if (stack_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    Json& parent = *stack_.back();
+    if (parent.is_array()) {
+      parent.push_back(std::move(value));
+      return &parent.back();
+    }
+    return &(parent[key_] = std::move(value));
+  }
+  // A child's address is stable while it is open: its parent grows only after it is closed.
+  bool open(Json empty) {
+    if (stack_.size() >= kJsonDepthMax) {
+      problem_ = fmt::format("nested deeper than the {} levels allowed", kJsonDepthMax);
+      return false;
+    }
+    stack_.push_back(place(std::move(empty)));
+    keys_.emplace_back();
+    return true;
+  }
+  bool close() {
+    stack_.pop_back();
+    keys_.pop_back();
+    return true;
+  }
+
+  Json root_;
+  std::vector<Json*> stack_;
+  std::vector<std::set<std::string>> keys_;
+  std::string key_;
+  std::string problem_;
+};
+
+}  // namespace
+
+base::Result<Json> parse_json(base::ByteSpan text, std::string_view source) {
+  StrictBuilder builder;
+  try {
+    if (Json::sax_parse(text.begin(), text.end(), &builder)) return builder.take_root();
+  } catch (const nlohmann::json::exception& exception) {
+    return malformed(source, fmt::format("not valid JSON ({})", exception.what()));
+  }
+  return malformed(source, builder.problem().empty() ? "not valid JSON" : builder.problem());
+}
+
+base::Result<const Json*> json_member(const Json& value, std::string_view key,
+                                      std::string_view where) {
+  if (!value.is_object()) {
+    return malformed(where, fmt::format("a {} where an object belongs", value.type_name()));
+  }
+  const auto found = value.find(key);
+  if (found == value.end()) return malformed(where, fmt::format("\"{}\" is missing", key));
+  return &*found;
+}
+
+base::Result<const Json*> json_array(const Json& value, std::string_view where) {
+  if (!value.is_array()) {
+    return malformed(where, fmt::format("a {} where an array belongs", value.type_name()));
+  }
+  return &value;
+}
+
+base::Result<const Json*> json_array_of(const Json& value, std::size_t count,
+                                        std::string_view where) {
+  CUZK_TRY(const Json* array, json_array(value, where));
+  if (array->size() != count) {
+    return malformed(where, fmt::format("{} entries, expected {}", array->size(), count));
+  }
+  return array;
+}
+
+base::Result<std::string> json_string(const Json& value, std::string_view where) {
+  if (!value.is_string()) {
+    return malformed(where, fmt::format("a {} where a string belongs", value.type_name()));
+  }
+  return value.get<std::string>();
+}
+
+template <class F>
+base::Result<F> json_field_element(const Json& value, std::string_view where) {
+  if (!value.is_string()) {
+    return malformed(where,
+                     fmt::format("a {} where a decimal string belongs", value.type_name()));
+  }
+  const auto& text = value.get_ref<const std::string&>();
+  if (text.size() > 1 && text.front() == '0') {
+    return malformed(where, fmt::format("\"{}\" has a leading zero", text.substr(0, 100)));
+  }
+  return field::from_decimal<F>(text, where);
+}
+
+template base::Result<curve::Bls12_381::Fp> json_field_element(const Json&, std::string_view);
+template base::Result<curve::Bls12_381::Fr> json_field_element(const Json&, std::string_view);
+template base::Result<curve::Bn254::Fp> json_field_element(const Json&, std::string_view);
+template base::Result<curve::Bn254::Fr> json_field_element(const Json&, std::string_view);
+
+std::string to_snarkjs_text(const Json& value) { return value.dump(1); }
+
+}  // namespace cuzk::formats

@@ -1,0 +1,47 @@
+// JSON as snarkjs and the Filecoin tools write it, read strictly.
+//
+// On top of the JSON library: duplicate keys, more nesting or keys than the documents have, and
+// trailing bytes are errors; each error names the source and the place. Numbers that are field elements are
+// decimal strings, canonical (no sign, no leading zero) and below the modulus.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace cuzk::formats {
+
+// More than any document here needs (a verifying key has 4 levels).
+inline constexpr std::size_t kJsonDepthMax = 16;
+// Likewise for the keys of one object.
+inline constexpr std::size_t kJsonKeysMax = 256;
+// Largest JSON document read; a verifying key of a million public inputs fits.
+inline constexpr std::uint64_t kJsonBytesMax = std::uint64_t{1} << 28;
+
+// Key order is kept, so that documents are written in snarkjs's order.
+using Json = nlohmann::ordered_json;
+
+// One JSON value that fills `text`. Errors: kMalformed, "source: byte N: ...".
+base::Result<Json> parse_json(base::ByteSpan text, std::string_view source);
+
+// The member `key` of object `value`. `where` names the object in errors, e.g. "proof.json".
+base::Result<const Json*> json_member(const Json& value, std::string_view key,
+                                      std::string_view where);
+base::Result<const Json*> json_array(const Json& value, std::string_view where);
+// As json_array, with exactly `count` entries.
+base::Result<const Json*> json_array_of(const Json& value, std::size_t count,
+                                        std::string_view where);
+base::Result<std::string> json_string(const Json& value, std::string_view where);
+
+// A field element from a canonical decimal string.
+template <class F>
+base::Result<F> json_field_element(const Json& value, std::string_view where);
+
+// Indented by one space a level, without a final newline: what JSON.stringify(value, null, 1) gives.
+std::string to_snarkjs_text(const Json& value);
+
+}  // namespace cuzk::formats

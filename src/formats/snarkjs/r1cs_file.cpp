@@ -1,0 +1,242 @@
+// Reading and writing circom circuits.
+#include "formats/snarkjs/r1cs_file.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "formats/snarkjs/raw_coefficient_table.h"
+#include "formats/snarkjs/section_file.h"
+
+namespace cuzk::formats {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kHeaderSection = 1, kConstraintsSection = 2, kLabelsSection = 3;
+constexpr std::uint32_t kCustomGatesSection = 4, kCustomGateUsesSection = 5;
+constexpr std::size_t kScalarBytes = 32;
+constexpr std::size_t kTermBytes = 4 + kScalarBytes;
+constexpr std::size_t kLabelBytes = 8;
+// A constraint is at least three empty linear combinations.
+constexpr std::size_t kConstraintBytesMin = 12;
+
+struct LocatedR1cs {
+  R1csHeader header;
+  base::ByteSpan constraints;
+};
+
+base::Status read_header_section(const SectionFile& file, R1csHeader& header) {
+  CUZK_TRY(const auto section, file.unique(kHeaderSection, "header"));
+  base::ByteReader reader(section.bytes, fmt::format("{}: section 1 (header)", file.source()));
+  CUZK_TRY(header.curve, read_scalar_modulus(reader));
+  CUZK_TRY(header.wire_count, reader.u32_le("nWires"));
+  CUZK_TRY(header.output_count, reader.u32_le("nPubOut"));
+  CUZK_TRY(header.public_input_count, reader.u32_le("nPubIn"));
+  CUZK_TRY(header.private_input_count, reader.u32_le("nPrvIn"));
+  CUZK_TRY(header.label_count, reader.u64_le("nLabels"));
+  CUZK_TRY(header.constraint_count, reader.u32_le("mConstraints"));
+  if (reader.remaining() != 0) {
+    return reader.malformed(fmt::format("{} bytes too many", reader.remaining()));
+  }
+  const std::uint64_t named = std::uint64_t{1} + header.output_count + header.public_input_count +
+                              header.private_input_count;
+  if (header.wire_count < named) {
+    return reader.malformed(fmt::format(
+        "nWires is {}, expected at least {} (the constant, {} outputs, {} public and {} private "
+        "inputs)",
+        header.wire_count, named, header.output_count, header.public_input_count,
+        header.private_input_count));
+  }
+  return base::ok_status();
+}
+
+// A file with the list of custom gates empty is an ordinary circuit.
+base::Status check_custom_gates(const SectionFile& file) {
+  for (const std::uint32_t id : {kCustomGatesSection, kCustomGateUsesSection}) {
+    CUZK_TRY(const auto section, file.optional(id, "custom gates"));
+    if (section.id != id) continue;
+    base::ByteReader reader(section.bytes,
+                            fmt::format("{}: section {} (custom gates)", file.source(), id));
+    CUZK_TRY(const std::uint32_t count, reader.u32_le("number of entries"));
+    if (count == 0) continue;
+    return Error{ErrorKind::kUnsupported,
+                 fmt::format("{}: the circuit uses custom gates ({} entries in section {}), which "
+                             "Groth16 cannot prove",
+                             file.source(), count, id)};
+  }
+  return base::ok_status();
+}
+
+base::Result<LocatedR1cs> locate(base::ByteSpan bytes, std::string source) {
+  CUZK_TRY(const SectionFile file,
+           SectionFile::scan(bytes, std::move(source), "r1cs", kVersion, kVersion));
+  LocatedR1cs located;
+  CUZK_TRY_STATUS(read_header_section(file, located.header));
+  CUZK_TRY_STATUS(check_custom_gates(file));
+  CUZK_TRY(const auto constraints, file.unique(kConstraintsSection, "constraints"));
+  CUZK_TRY(const auto labels, file.optional(kLabelsSection, "wire labels"));
+  const R1csHeader& header = located.header;
+  const std::uint64_t least = std::uint64_t{header.constraint_count} * kConstraintBytesMin;
+  if (constraints.bytes.size() < least) {
+    return file.malformed(
+        fmt::format("section 2 (constraints) has {} bytes, {} constraints need at least {}",
+                    constraints.bytes.size(), header.constraint_count, least));
+  }
+  const std::uint64_t label_bytes = std::uint64_t{header.wire_count} * kLabelBytes;
+  if (labels.id == kLabelsSection && labels.bytes.size() != label_bytes) {
+    return file.malformed(fmt::format("section 3 (wire labels) has {} bytes, expected {} for {} wires",
+                                      labels.bytes.size(), label_bytes, header.wire_count));
+  }
+  located.constraints = constraints.bytes;
+  return located;
+}
+
+template <class F>
+class ConstraintReader {
+ public:
+  ConstraintReader(const LocatedR1cs& located, const std::string& source)
+      : header_(located.header),
+        reader_(located.constraints, fmt::format("{}: section 2 (constraints)", source)) {}
+
+  base::Result<std::shared_ptr<const r1cs::Shape<F>>> read() {
+    auto shape = std::make_shared<r1cs::Shape<F>>();
+    shape->input_count = header_.public_count() + 1;
+    shape->aux_count = header_.wire_count - shape->input_count;
+    for (r1cs::SparseMatrix* matrix : {&shape->a, &shape->b, &shape->c}) {
+      matrix->row_begin.reserve(std::size_t{header_.constraint_count} + 1);
+    }
+    for (std::uint32_t i = 0; i < header_.constraint_count; ++i) {
+      CUZK_TRY_STATUS(read_combination(i, 'A', shape->a));
+      CUZK_TRY_STATUS(read_combination(i, 'B', shape->b));
+      CUZK_TRY_STATUS(read_combination(i, 'C', shape->c));
+    }
+    if (reader_.remaining() != 0) {
+      return reader_.malformed(fmt::format("{} bytes behind the last of {} constraints",
+                                           reader_.remaining(), header_.constraint_count));
+    }
+    shape->coefficients = table_.take_values();
+    return std::shared_ptr<const r1cs::Shape<F>>(std::move(shape));
+  }
+
+ private:
+  base::Status read_combination(std::uint32_t constraint, char name, r1cs::SparseMatrix& matrix) {
+    const auto refuse = [&](std::string sentence) {
+      return reader_.malformed(fmt::format("constraint {} of {}, {}: {}", constraint,
+                                           header_.constraint_count, name, sentence));
+    };
+    CUZK_TRY(const std::uint32_t count, reader_.u32_le("number of terms"));
+    CUZK_TRY(const base::ByteSpan terms, reader_.take_records(count, kTermBytes, "terms"));
+    wires_.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint8_t* bytes = terms.data() + i * kTermBytes;
+      const std::uint32_t wire = base::load_u32_le(bytes);
+      const auto value = field::load_le<F::kLimbCount>(bytes + 4);
+      if (wire >= header_.wire_count) {
+        return refuse(fmt::format("wire {}, expected below nWires {}", wire, header_.wire_count));
+      }
+      if (!field::less(value, F::Params::kModulus)) {
+        return refuse(fmt::format("the coefficient of wire {} is not below the modulus", wire));
+      }
+      wires_.push_back(wire);
+      if (value.is_zero()) continue;
+      const std::uint32_t index = table_.index_of(
+          value, [](const auto& raw) { return F::from_canonical({raw}); });
+      matrix.terms.push_back({wire, index});
+    }
+    matrix.row_begin.push_back(matrix.terms.size());
+    if (const auto twice = repeated_wire()) {
+      return refuse(fmt::format("wire {} occurs twice", *twice));
+    }
+    return base::ok_status();
+  }
+
+  // circom writes each combination in ascending order of wires; then one look suffices.
+  std::optional<std::uint32_t> repeated_wire() {
+    if (!std::is_sorted(wires_.begin(), wires_.end())) std::sort(wires_.begin(), wires_.end());
+    const auto found = std::adjacent_find(wires_.begin(), wires_.end());
+    if (found == wires_.end()) return std::nullopt;
+    return *found;
+  }
+
+  const R1csHeader& header_;
+  base::ByteReader reader_;
+  RawCoefficientTable<F> table_;
+  std::vector<std::uint32_t> wires_;
+};
+
+}  // namespace
+
+base::Result<R1csHeader> read_r1cs_header(base::ByteSpan bytes, std::string source) {
+  CUZK_TRY(const LocatedR1cs located, locate(bytes, std::move(source)));
+  return located.header;
+}
+
+template <class C>
+base::Result<std::shared_ptr<const r1cs::Shape<typename C::Fr>>> read_r1cs(base::ByteSpan bytes,
+                                                                           std::string source) {
+  CUZK_TRY(const LocatedR1cs located, locate(bytes, source));
+  if (located.header.curve != kCurveId<C>) {
+    return Error{ErrorKind::kMismatch,
+                 fmt::format("{}: the circuit is over {}, expected {}", source,
+                             curve_name(located.header.curve), C::kName)};
+  }
+  return ConstraintReader<typename C::Fr>(located, source).read();
+}
+
+template <class C>
+base::Result<std::shared_ptr<const r1cs::Shape<typename C::Fr>>> open_r1cs(
+    const std::filesystem::path& path) {
+  CUZK_TRY(const auto file, base::MappedFile::open(path));
+  file->advise(base::FileAccess::kSequential);
+  return read_r1cs<C>(file->bytes(), file->name());
+}
+
+template <class C>
+base::Bytes encode_r1cs(const r1cs::Shape<typename C::Fr>& shape) {
+  using Fr = typename C::Fr;
+  CUZK_CHECK(shape.has_c && !shape.has_input_rows && shape.input_count > 0);
+  const auto wire_count = static_cast<std::uint32_t>(shape.variable_count());
+  base::Bytes constraints;
+  for (std::size_t row = 0; row < shape.constraint_count(); ++row) {
+    for (const r1cs::SparseMatrix* matrix : {&shape.a, &shape.b, &shape.c}) {
+      const auto terms = matrix->row(row);
+      append_u32(constraints, static_cast<std::uint32_t>(terms.size()));
+      for (const r1cs::Term& term : terms) {
+        append_u32(constraints, term.column);
+        constraints.resize(constraints.size() + kScalarBytes);
+        field::store_le(shape.coefficients[term.coefficient].to_canonical().value,
+                        constraints.data() + constraints.size() - kScalarBytes);
+      }
+    }
+  }
+  base::Bytes out;
+  append_container_head(out, "r1cs", kVersion, 3);
+  append_section_head(out, kHeaderSection, 4 + kScalarBytes + 4 * 4 + 8 + 4);
+  append_modulus<Fr>(out);
+  append_u32(out, wire_count);
+  append_u32(out, 0);                      // outputs
+  append_u32(out, shape.input_count - 1);  // public inputs
+  append_u32(out, 0);                      // private inputs: nothing depends on their number
+  append_u64(out, wire_count);
+  append_u32(out, static_cast<std::uint32_t>(shape.constraint_count()));
+  append_section_head(out, kConstraintsSection, constraints.size());
+  out.insert(out.end(), constraints.begin(), constraints.end());
+  append_section_head(out, kLabelsSection, std::uint64_t{wire_count} * kLabelBytes);
+  for (std::uint32_t i = 0; i < wire_count; ++i) append_u64(out, i);
+  return out;
+}
+
+#define CUZK_FORMATS_R1CS_INSTANTIATE(C)                                                       \
+  template base::Result<std::shared_ptr<const r1cs::Shape<C::Fr>>> read_r1cs<C>(base::ByteSpan, \
+                                                                                std::string);  \
+  template base::Result<std::shared_ptr<const r1cs::Shape<C::Fr>>> open_r1cs<C>(               \
+      const std::filesystem::path&);                                                           \
+  template base::Bytes encode_r1cs<C>(const r1cs::Shape<C::Fr>&);
+CUZK_FORMATS_R1CS_INSTANTIATE(curve::Bls12_381)
+CUZK_FORMATS_R1CS_INSTANTIATE(curve::Bn254)
+
+}  // namespace cuzk::formats

@@ -1,0 +1,133 @@
+// Reading and writing witness files.
+#include "formats/snarkjs/wtns.h"
+
+#include <fmt/format.h>
+
+#include "formats/snarkjs/section_file.h"
+
+namespace cuzk::formats {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kHeaderSection = 1, kValuesSection = 2;
+// Both scalar fields have four limbs.
+constexpr std::size_t kValueBytes = 32;
+
+Error count_mismatch(const std::string& source, const WtnsHeader& header,
+                     const WtnsExpectation& expected) {
+  return Error{ErrorKind::kMismatch,
+               fmt::format("{}: the witness has {} values, {} has {} wires; the witness belongs to "
+                           "another compilation of the circuit (another version of its source, or "
+                           "another optimisation level)",
+                           source, header.value_count, expected.name, expected.wire_count)};
+}
+
+// Wire `index` of the values, refused when it is not below r.
+template <class C>
+base::Result<typename C::Fr> read_value(const WtnsHeader& header, std::size_t index,
+                                        const std::string& source) {
+  const std::uint8_t* bytes = header.values.data() + index * kValueBytes;
+  const auto canonical = C::FrCanonical::from_bytes_le(bytes);
+  if (!canonical) {
+    return Error{ErrorKind::kMalformed,
+                 fmt::format("{}: the value of wire {} is not below the modulus of the scalar "
+                             "field of {}",
+                             source, index, C::kName)};
+  }
+  return C::Fr::from_canonical(*canonical);
+}
+
+}  // namespace
+
+base::Result<WtnsHeader> read_wtns_header(base::ByteSpan bytes, std::string source) {
+  CUZK_TRY(const SectionFile file,
+           SectionFile::scan(bytes, std::move(source), "wtns", kVersion, kVersion));
+  CUZK_TRY(const auto head, file.unique(kHeaderSection, "header"));
+  CUZK_TRY(const auto values, file.unique(kValuesSection, "values"));
+  base::ByteReader reader(head.bytes, fmt::format("{}: section 1 (header)", file.source()));
+  WtnsHeader header;
+  CUZK_TRY(header.curve, read_scalar_modulus(reader));
+  CUZK_TRY(header.value_count, reader.u32_le("number of values"));
+  if (reader.remaining() != 0) {
+    return reader.malformed(fmt::format("{} bytes too many", reader.remaining()));
+  }
+  const std::uint64_t needed = std::uint64_t{header.value_count} * kValueBytes;
+  if (values.bytes.size() != needed) {
+    return file.malformed(
+        fmt::format("section 2 (values) has {} bytes, expected {} for the {} values of the header",
+                    values.bytes.size(), needed, header.value_count));
+  }
+  header.values = values.bytes;
+  return header;
+}
+
+template <class C>
+base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> read_wtns(
+    base::ByteSpan bytes, std::string source, const WtnsExpectation& expected) {
+  CUZK_CHECK(expected.wire_count > expected.public_count);
+  CUZK_TRY(const WtnsHeader header, read_wtns_header(bytes, source));
+  if (header.curve != kCurveId<C>) {
+    return Error{ErrorKind::kMismatch,
+                 fmt::format("{}: the witness is over {}, {} is over {}", source,
+                             curve_name(header.curve), expected.name, C::kName)};
+  }
+  if (header.value_count != expected.wire_count) return count_mismatch(source, header, expected);
+  auto assignment = std::make_shared<r1cs::Assignment<typename C::Fr>>();
+  assignment->inputs.reserve(std::size_t{expected.public_count} + 1);
+  for (std::size_t i = 0; i <= expected.public_count; ++i) {
+    CUZK_TRY(const auto value, read_value<C>(header, i, source));
+    assignment->inputs.push_back(value);
+  }
+  if (!assignment->inputs[0].is_one()) {
+    return Error{ErrorKind::kMalformed,
+                 fmt::format("{}: wire 0 is not 1, as the constant wire has to be", source)};
+  }
+  const std::size_t aux_count = expected.wire_count - assignment->inputs.size();
+  assignment->aux.reserve(aux_count, 0);
+  for (std::size_t i = assignment->inputs.size(); i < expected.wire_count; ++i) {
+    CUZK_TRY(const auto value, read_value<C>(header, i, source));
+    assignment->aux.push_classified(value);
+  }
+  return std::shared_ptr<const r1cs::Assignment<typename C::Fr>>(std::move(assignment));
+}
+
+template <class C>
+base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> open_wtns(
+    const std::filesystem::path& path, const WtnsExpectation& expected) {
+  CUZK_TRY(const auto file, base::MappedFile::open(path));
+  file->advise(base::FileAccess::kSequential);
+  return read_wtns<C>(file->bytes(), file->name(), expected);
+}
+
+template <class C>
+base::Bytes encode_wtns(const r1cs::Assignment<typename C::Fr>& assignment) {
+  const std::size_t count = assignment.inputs.size() + assignment.aux.size();
+  CUZK_CHECK(count <= UINT32_MAX);
+  base::Bytes out;
+  append_container_head(out, "wtns", kVersion, 2);
+  append_section_head(out, kHeaderSection, 4 + kValueBytes + 4);
+  append_modulus<typename C::Fr>(out);
+  append_u32(out, static_cast<std::uint32_t>(count));
+  append_section_head(out, kValuesSection, std::uint64_t{count} * kValueBytes);
+  const auto append = [&out](const typename C::Fr& value) {
+    out.resize(out.size() + kValueBytes);
+    field::store_le(value.to_canonical().value, out.data() + out.size() - kValueBytes);
+  };
+  for (const auto& value : assignment.inputs) append(value);
+  for (std::size_t i = 0; i < assignment.aux.size(); ++i) append(assignment.aux.value(i));
+  return out;
+}
+
+#define CUZK_FORMATS_WTNS_INSTANTIATE(C)                                                   \
+  template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> read_wtns<C>(      \
+      base::ByteSpan, std::string, const WtnsExpectation&);                                \
+  template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> open_wtns<C>(      \
+      const std::filesystem::path&, const WtnsExpectation&);                               \
+  template base::Bytes encode_wtns<C>(const r1cs::Assignment<C::Fr>&);
+CUZK_FORMATS_WTNS_INSTANTIATE(curve::Bls12_381)
+CUZK_FORMATS_WTNS_INSTANTIATE(curve::Bn254)
+
+}  // namespace cuzk::formats

@@ -1,0 +1,213 @@
+// Writing a zkey: every length is known beforehand, so the file is one forward stream.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "formats/snarkjs/zkey_layout.h"
+
+namespace cuzk::formats {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using msm::PointLayout;
+using msm::PointSource;
+
+constexpr std::uint32_t kVersion = 1, kSectionCount = 10;
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr std::size_t kContributionsBytes = 64 + 4;
+
+template <class C>
+class ZkeyWriter {
+ public:
+  using Fr = typename C::Fr;
+
+  ZkeyWriter(base::AtomicFile& file, const groth16::ProvingKey<C>& key, const r1cs::Shape<Fr>& shape,
+             base::ProgressSink* progress)
+      : file_(file), key_(key), shape_(shape), progress_(progress) {}
+
+  // Sections in the order in which snarkjs itself writes them.
+  base::Status write() {
+    if (progress_ != nullptr) progress_->begin_stage("writing zkey", total_bytes());
+    append_container_head(buffer_, "zkey", kVersion, kSectionCount);
+    append_section_head(buffer_, zkey_layout::kProtocol, 4);
+    append_u32(buffer_, zkey_layout::kProtocolGroth16);
+    append_header();
+    CUZK_TRY_STATUS(write_coefficients());
+    CUZK_TRY_STATUS(write_points(zkey_layout::kIc, std::span(key_.vk.ic)));
+    CUZK_TRY_STATUS(write_points(zkey_layout::kH, key_.h));
+    CUZK_TRY_STATUS(write_points(zkey_layout::kL, key_.l));
+    CUZK_TRY_STATUS(write_points(zkey_layout::kA, key_.a));
+    CUZK_TRY_STATUS(write_points(zkey_layout::kB1, key_.b_g1));
+    CUZK_TRY_STATUS(write_points(zkey_layout::kB2, key_.b_g2));
+    append_section_head(buffer_, zkey_layout::kContributions, kContributionsBytes);
+    buffer_.resize(buffer_.size() + kContributionsBytes);  // no circuit hash, no contributions
+    return flush();
+  }
+
+  std::uint64_t coefficient_count() const {
+    return shape_.a.terms.size() + shape_.b.terms.size() +
+           (shape_.has_input_rows ? 0 : shape_.input_count);
+  }
+
+ private:
+  std::uint64_t total_bytes() const {
+    const std::uint64_t g1 = key_.vk.ic.size() + key_.h.size() + key_.l.size() + key_.a.size() +
+                             key_.b_g1.size();
+    return g1 * PointSource<typename C::G1>::kPointBytes +
+           key_.b_g2.size() * PointSource<typename C::G2>::kPointBytes +
+           coefficient_count() * zkey_layout::kRecordBytes;
+  }
+
+  base::Status flush() {
+    CUZK_TRY_STATUS(file_.write(buffer_));
+    if (progress_ != nullptr) progress_->advance(buffer_.size());
+    buffer_.clear();
+    return base::ok_status();
+  }
+
+  template <class F>
+  void append_element(const F& x) {
+    buffer_.resize(buffer_.size() + F::kByteCount);
+    field::store_le(x.montgomery_limbs(), buffer_.data() + buffer_.size() - F::kByteCount);
+  }
+  template <class F>
+  void append_element(const field::Quadratic<F>& x) {
+    append_element(x.c0);
+    append_element(x.c1);
+  }
+  template <class G>
+  void append_point(const curve::Affine<G>& point) {
+    append_element(point.x);
+    append_element(point.y);
+  }
+
+  void append_header() {
+    using Fp = typename C::Fp;
+    const std::size_t points_bytes = 3 * (sizeof(typename C::G1Affine) + sizeof(typename C::G2Affine));
+    append_section_head(buffer_, zkey_layout::kHeader,
+                        4 + Fp::kByteCount + 4 + Fr::kByteCount + 12 + points_bytes);
+    append_modulus<Fp>(buffer_);
+    append_modulus<Fr>(buffer_);
+    append_u32(buffer_, static_cast<std::uint32_t>(shape_.variable_count()));
+    append_u32(buffer_, shape_.input_count - 1);
+    append_u32(buffer_, std::uint32_t{1} << key_.domain_log2);
+    append_point(key_.vk.alpha_g1);
+    append_point(key_.vk.beta_g1);
+    append_point(key_.vk.beta_g2);
+    append_point(key_.vk.gamma_g2);
+    append_point(key_.vk.delta_g1);
+    append_point(key_.vk.delta_g2);
+  }
+
+  // The value as v R^2 mod r: see from_double_montgomery in zkey.cpp.
+  base::Status append_record(std::uint32_t matrix, std::size_t row, std::uint32_t wire,
+                             const Fr& value) {
+    append_u32(buffer_, matrix);
+    append_u32(buffer_, static_cast<std::uint32_t>(row));
+    append_u32(buffer_, wire);
+    append_element(Fr::from_canonical({value.montgomery_limbs()}));
+    return buffer_.size() < kBlockBytes ? base::ok_status() : flush();
+  }
+
+  base::Status write_coefficients() {
+    append_section_head(buffer_, zkey_layout::kCoefficients,
+                        4 + coefficient_count() * zkey_layout::kRecordBytes);
+    append_u32(buffer_, static_cast<std::uint32_t>(coefficient_count()));
+    const std::size_t row_count = shape_.constraint_count();
+    for (std::size_t row = 0; row < row_count; ++row) {
+      for (const r1cs::Term& term : shape_.a.row(row)) {
+        CUZK_TRY_STATUS(append_record(0, row, term.column, shape_.coefficients[term.coefficient]));
+      }
+      for (const r1cs::Term& term : shape_.b.row(row)) {
+        CUZK_TRY_STATUS(append_record(1, row, term.column, shape_.coefficients[term.coefficient]));
+      }
+    }
+    if (shape_.has_input_rows) return base::ok_status();
+    for (std::uint32_t input = 0; input < shape_.input_count; ++input) {
+      CUZK_TRY_STATUS(append_record(0, row_count + input, input, Fr::one()));
+    }
+    return base::ok_status();
+  }
+
+  template <class G>
+  base::Status write_points(std::uint32_t id, const PointSource<G>& points) {
+    append_section_head(buffer_, id, points.size() * PointSource<G>::kPointBytes);
+    CUZK_TRY_STATUS(flush());
+    constexpr std::size_t kBlockPoints = kBlockBytes / PointSource<G>::kPointBytes;
+    std::vector<curve::Affine<G>> block;
+    for (std::size_t first = 0; first < points.size(); first += kBlockPoints) {
+      block.resize(std::min(kBlockPoints, points.size() - first));
+      points.decode(first, block);
+      for (const auto& point : block) append_point(point);
+      CUZK_TRY_STATUS(flush());
+    }
+    return base::ok_status();
+  }
+  template <class G>
+  base::Status write_points(std::uint32_t id, std::span<const curve::Affine<G>> points) {
+    return write_points(id, PointSource<G>(points));
+  }
+
+  base::AtomicFile& file_;
+  const groth16::ProvingKey<C>& key_;
+  const r1cs::Shape<Fr>& shape_;
+  base::ProgressSink* progress_;
+  base::Bytes buffer_;
+};
+
+// Whether key and circuit are one key that a zkey can hold.
+template <class C>
+base::Status check_writable(const std::string& path, const groth16::ProvingKey<C>& key,
+                            const r1cs::Shape<typename C::Fr>& shape) {
+  const auto refuse = [&](std::string sentence) {
+    return Error{ErrorKind::kInvalidArgument, fmt::format("{}: {}", path, sentence)};
+  };
+  if (key.convention != groth16::QapConvention::kOddCosetLagrange || key.has_dense_queries) {
+    return refuse(fmt::format("the key {} is in bellperson's convention, a zkey holds snarkjs's",
+                              key.name));
+  }
+  const std::size_t wires = shape.variable_count();
+  if (wires > UINT32_MAX) return refuse(fmt::format("{} wires, a zkey holds at most 2^32 - 1", wires));
+  if (key.vk.ic.size() != shape.input_count || key.l.size() != shape.aux_count ||
+      key.a.size() != wires || key.b_g1.size() != wires || key.b_g2.size() != wires) {
+    return refuse(fmt::format("the key has {} IC, {} L, {} A, {} B1 and {} B2 points, the circuit "
+                              "has {} inputs and {} wires",
+                              key.vk.ic.size(), key.l.size(), key.a.size(), key.b_g1.size(),
+                              key.b_g2.size(), shape.input_count, wires));
+  }
+  if (key.domain_log2 > 31 || key.h.size() != std::size_t{1} << key.domain_log2 ||
+      shape.qap_row_count() > key.h.size()) {
+    return refuse(fmt::format("the key has {} H points for a domain of 2^{}, the circuit has {} rows",
+                              key.h.size(), key.domain_log2, shape.qap_row_count()));
+  }
+  return base::ok_status();
+}
+
+}  // namespace
+
+template <class C>
+base::Status write_zkey(const std::filesystem::path& path, const groth16::ProvingKey<C>& key,
+                        const r1cs::Shape<typename C::Fr>& shape, base::ProgressSink* progress) {
+  CUZK_TRY_STATUS(check_writable(path.string(), key, shape));
+  CUZK_TRY(base::AtomicFile file, base::AtomicFile::create(path));
+  ZkeyWriter<C> writer(file, key, shape, progress);
+  if (writer.coefficient_count() > UINT32_MAX) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("{}: {} coefficients, a zkey holds at most {}", path.string(),
+                             writer.coefficient_count(), UINT32_MAX)};
+  }
+  CUZK_TRY_STATUS(writer.write());
+  return file.commit();
+}
+
+template base::Status write_zkey<curve::Bls12_381>(const std::filesystem::path&,
+                                                   const groth16::ProvingKey<curve::Bls12_381>&,
+                                                   const r1cs::Shape<curve::Bls12_381::Fr>&,
+                                                   base::ProgressSink*);
+template base::Status write_zkey<curve::Bn254>(const std::filesystem::path&,
+                                               const groth16::ProvingKey<curve::Bn254>&,
+                                               const r1cs::Shape<curve::Bn254::Fr>&,
+                                               base::ProgressSink*);
+
+}  // namespace cuzk::formats
