@@ -1,0 +1,17 @@
+// Base64 with the standard alphabet and padding (RFC 4648, section 4), strict in decoding.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace cuzk::filecoin {
+
+std::string base64_encode(base::ByteSpan bytes);
+
+// Refuses other characters, wrong lengths, padding in the middle and bits beyond the last byte.
+// `what` names the field in the error.
+base::Result<base::Bytes> base64_decode(std::string_view text, std::string_view what);
+
+}  // namespace cuzk::filecoin

@@ -1,0 +1,20 @@
+// Rules on combinations of PoRep parameters.
+#include "filecoin/porep/config.h"
+
+namespace cuzk::filecoin {
+
+base::Status check_porep_config(const PorepConfig& config) {
+  if (!config.shape->has_porep) {
+    return base::Error{base::ErrorKind::kUnsupported,
+                       "sectors of " + std::string(config.shape->name) + " have no PoRep"};
+  }
+  if (config.kind != PorepKind::kInteractive && config.api_version != ApiVersion::kV1_2_0) {
+    return base::Error{base::ErrorKind::kInvalidArgument,
+                       std::string(to_string(config.kind)) +
+                           " PoRep needs API version V1_2_0, not " +
+                           std::string(to_string(config.api_version))};
+  }
+  return base::ok_status();
+}
+
+}  // namespace cuzk::filecoin
