@@ -4,6 +4,7 @@
 if(CUZK_BUILD_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)
+  find_package(ZLIB REQUIRED)  # test data of others is kept packed
   include(GoogleTest)
 endif()
 
@@ -22,7 +23,8 @@ function(cuzk_test_binary name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE ${CUZK_TEST_DEFINITIONS})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} ZLIB::ZLIB
+                        GTest::gtest GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${name} TIMEOUT 1500)
 endfunction()
 
