@@ -1,0 +1,57 @@
+#!/bin/bash
+# Installs what cuzk needs on Debian 12: `build` for the command alone, `test` for the suite as well.
+# As root or with sudo; asks nothing; leaves a machine that has everything untouched.
+#
+#     tools/setup_debian.sh [build|test]
+set -euo pipefail
+
+build_packages=(
+  ca-certificates ccache cmake g++ git libcli11-dev libfmt-dev libsimdjson-dev libssl-dev
+  libtbb-dev ninja-build nlohmann-json3-dev
+)
+test_packages=(clang-format-14 libbenchmark-dev libgmock-dev libgtest-dev python3 zlib1g-dev)
+
+die() {
+  echo "setup: $*" >&2
+  exit 1
+}
+
+is_installed() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "installing packages needs root: run this as root or install sudo"
+  fi
+}
+
+main() {
+  local wanted=("${build_packages[@]}") missing=() package
+  case "${1:-test}" in
+    build) ;;
+    test) wanted+=("${test_packages[@]}") ;;
+    *) die "unknown set of packages: $1 (build or test)" ;;
+  esac
+  command -v apt-get >/dev/null || die "this script knows Debian only; README.md lists the packages"
+  for package in "${wanted[@]}"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  # snarkjs needs node; where somebody installed another node than Debian's, that one serves.
+  if [ "${1:-test}" = test ] && ! command -v npm >/dev/null; then
+    missing+=(nodejs npm)
+  fi
+  if [ ${#missing[@]} = 0 ]; then
+    return
+  fi
+  echo "setup: installing ${missing[*]}"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 install \
+    --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+main "$@"

@@ -1,0 +1,70 @@
+#!/bin/bash
+# Installs what is missing, builds, and runs every test: the whole suite in Release, again under the
+# address and undefined-behaviour sanitizers, and the threaded rooms under the thread sanitizer.
+#
+#     tools/test.sh [release|asan-ubsan|tsan]...     (default: all three)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+jobs="${CUZK_JOBS:-$(nproc)}"
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:abort_on_error=0
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/tools/tsan_suppressions.txt
+threaded_rooms=(base poly msm groth16)
+
+say() { printf '\n== %s (%s s so far)\n' "$*" "$SECONDS"; }
+
+# configure and build a preset's targets: all of them when none is named.
+build() {
+  local preset=$1
+  shift
+  say "building $preset"
+  cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 ||
+    { cat "build/configure-$preset.log"; return 1; }
+  cmake --build "build/$preset" --parallel "$jobs" -- --quiet "$@"
+}
+
+run_release() {
+  build release
+  say "testing release"
+  ctest --test-dir build/release --output-on-failure --parallel "$jobs"
+}
+
+# The style checks say nothing new here; heavy tests carry the label "release_only".
+run_asan_ubsan() {
+  build asan-ubsan
+  say "testing asan-ubsan"
+  ctest --test-dir build/asan-ubsan --output-on-failure --parallel "$jobs" -LE 'style|release_only'
+}
+
+run_tsan() {
+  local targets=("${threaded_rooms[@]/%/_test}") labels
+  build tsan "${targets[@]}"
+  say "testing tsan"
+  labels="^($(IFS='|'; echo "${targets[*]}"))$"
+  ctest --test-dir build/tsan --output-on-failure --parallel "$jobs" -L "$labels"
+}
+
+main() {
+  local suites=("$@") suite
+  [ ${#suites[@]} -gt 0 ] || suites=(release asan-ubsan tsan)
+  say "installing what is missing"
+  tools/setup_debian.sh test
+  mkdir -p build
+  if CUZK_SNARKJS=$(tools/setup_snarkjs.sh); then
+    export CUZK_SNARKJS
+  else
+    echo "The tests that need snarkjs will be reported as skipped."
+  fi
+  for suite in "${suites[@]}"; do
+    case "$suite" in
+      release) run_release ;;
+      asan-ubsan) run_asan_ubsan ;;
+      tsan) run_tsan ;;
+      *) echo "unknown suite: $suite" >&2; exit 2 ;;
+    esac
+  done
+  say "all of it passed: ${suites[*]}"
+}
+
+main "$@"
