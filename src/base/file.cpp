@@ -1,9 +1,10 @@
 // POSIX files: mmap for reading; temporary name, fsync and rename for writing.
 #include "base/file.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <atomic>
 #include <utility>
 
 #include <fcntl.h>
@@ -65,10 +66,15 @@ FileIdentity identity_of(const struct stat& info) {
 }
 
 // Where a write to `target` lands: through symbolic links, even ones that point at nothing yet.
-std::filesystem::path resolve(const std::filesystem::path& target) {
+std::filesystem::path resolve(std::filesystem::path target) {
+  constexpr int kLinksMax = 40;  // as the kernel's own limit
   std::error_code error;
-  const std::filesystem::path resolved = std::filesystem::weakly_canonical(target, error);
-  return error || resolved.empty() ? target : resolved;
+  for (int i = 0; i < kLinksMax && std::filesystem::is_symlink(target, error); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(target, error);
+    if (error) break;
+    target = target.parent_path() / next;  // an absolute `next` replaces the whole path
+  }
+  return target;
 }
 
 // A hidden name beside the target, distinct for each process and call. Cut so that no file system's
@@ -150,7 +156,10 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
     file.temporary_ = temporary_name(file.target_);
     file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                               exists ? info.st_mode & 0777 : 0666);
-    if (file.descriptor_ >= 0) return file;
+    if (file.descriptor_ >= 0) {
+      file.guard_ = std::make_unique<PartialFileGuard>(file.temporary_);
+      return file;
+    }
     error_number = errno;
   }
   file.temporary_.clear();
@@ -160,6 +169,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : target_(std::move(other.target_)),
       temporary_(std::exchange(other.temporary_, {})),
+      guard_(std::move(other.guard_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       offset_bytes_(other.offset_bytes_),
       buffer_(std::move(other.buffer_)) {}
@@ -169,6 +179,7 @@ AtomicFile::~AtomicFile() { discard(); }
 void AtomicFile::discard() noexcept {
   if (descriptor_ >= 0) ::close(descriptor_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  guard_.reset();
   descriptor_ = -1;
   temporary_.clear();
 }
@@ -213,6 +224,7 @@ Status AtomicFile::commit() {
   if (::fsync(descriptor_) != 0) return failure("sync", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) return failure("write", errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return failure("rename into", errno);
+  guard_.reset();
   temporary_.clear();
   sync_folder(target_);
   return ok_status();

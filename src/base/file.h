@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
+#include "base/interrupt.h"
 #include "base/result.h"
 
 namespace cuzk::base {
@@ -49,14 +51,15 @@ class MappedFile {
   std::string name_;
   FileIdentity identity_;
   ByteSpan bytes_;
-  Bytes owned_;                // of_bytes only
-  void* mapping_ = nullptr;    // open only
+  Bytes owned_;              // of_bytes only
+  void* mapping_ = nullptr;  // open only
 };
 
 // Writes a file under a temporary name in the target's folder; commit() makes it durable (fsync) and
 // renames it into place. Dropped before commit(), it removes the temporary file. A reader therefore
-// never sees part of a file under its final name, and an old file survives a failure. A symbolic link
-// is followed: what it points at is replaced. A target that exists and is no regular file (a pipe,
+// never sees part of a file under its final name, and an old file survives a failure; a signal that
+// ends the process removes the temporary file too (base/interrupt.h). A symbolic link is followed:
+// what it points at is replaced. A target that exists and is no regular file (a pipe,
 // /dev/stdout) cannot be replaced and is written directly. One thread at a time.
 class AtomicFile {
  public:
@@ -82,6 +85,7 @@ class AtomicFile {
   void discard() noexcept;
 
   std::string target_, temporary_;  // temporary_ is empty when the target is written directly
+  std::unique_ptr<PartialFileGuard> guard_;  // of temporary_
   int descriptor_ = -1;
   std::uint64_t offset_bytes_ = 0;
   Bytes buffer_;

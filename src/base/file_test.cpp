@@ -1,0 +1,256 @@
+// Mapping and atomic writing, on real files in a folder of the test's own.
+#include "base/file.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cuzk::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "cuzk-file-test-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::set<std::string> names() const {
+    std::set<std::string> out;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      out.insert(entry.path().filename().string());
+    }
+    return out;
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+
+  fs::path folder_;
+};
+
+using MappedFileTest = FileTest;
+using AtomicFileTest = FileTest;
+
+TEST_F(MappedFileTest, ShowsTheBytesAndTheNameAsGiven) {
+  const fs::path path = folder_ / "key";
+  ASSERT_TRUE(write_file(path, std::string_view("hello")).ok());
+  const auto file = MappedFile::open(path);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(std::string((*file)->bytes().begin(), (*file)->bytes().end()), "hello");
+  EXPECT_EQ((*file)->size_bytes(), 5u);
+  EXPECT_EQ((*file)->name(), path.string());
+  (*file)->advise(FileAccess::kSequential);
+  (*file)->advise(FileAccess::kRandom);
+}
+
+TEST_F(MappedFileTest, OutlivesTheRemovalOfTheName) {
+  const fs::path path = folder_ / "key";
+  ASSERT_TRUE(write_file(path, std::string_view("bytes")).ok());
+  const auto file = MappedFile::open(path);
+  ASSERT_TRUE(file.ok());
+  fs::remove(path);
+  EXPECT_EQ((*file)->bytes()[4], 's');
+}
+
+TEST_F(MappedFileTest, AcceptsAnEmptyFile) {
+  const fs::path path = folder_ / "empty";
+  ASSERT_TRUE(write_file(path, std::string_view()).ok());
+  const auto file = MappedFile::open(path);
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE((*file)->bytes().empty());
+}
+
+TEST_F(MappedFileTest, SaysWhyAFileCannotBeOpened) {
+  const auto missing = MappedFile::open(folder_ / "nothing");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().kind, ErrorKind::kNotFound);
+  EXPECT_NE(missing.error().message.find("nothing"), std::string::npos);
+
+  const auto folder = MappedFile::open(folder_);
+  ASSERT_FALSE(folder.ok());
+  EXPECT_EQ(folder.error().kind, ErrorKind::kIo);
+
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  const auto pipe = MappedFile::open(folder_ / "pipe");
+  ASSERT_FALSE(pipe.ok());
+  EXPECT_NE(pipe.error().message.find("not a regular file"), std::string::npos);
+}
+
+TEST_F(MappedFileTest, TellsVersionsApartByIdentity) {
+  const fs::path path = folder_ / "key";
+  ASSERT_TRUE(write_file(path, std::string_view("one")).ok());
+  const auto first = MappedFile::open(path), again = MappedFile::open(path);
+  ASSERT_TRUE(write_file(path, std::string_view("two")).ok());
+  const auto second = MappedFile::open(path);
+  ASSERT_TRUE(first.ok() && again.ok() && second.ok());
+  EXPECT_EQ((*first)->identity(), (*again)->identity());
+  EXPECT_NE((*first)->identity(), (*second)->identity());
+  EXPECT_EQ((*first)->bytes()[0], 'o') << "a replaced file keeps its old mapping";
+}
+
+TEST_F(MappedFileTest, WrapsBytesInMemory) {
+  const auto file = MappedFile::of_bytes({1, 2, 3}, "request body");
+  EXPECT_EQ(file->bytes()[2], 3);
+  EXPECT_EQ(file->name(), "request body");
+  EXPECT_EQ(file->size_bytes(), 3u);
+}
+
+TEST_F(MappedFileTest, ReadsBeyondFourGiB) {
+  const fs::path path = folder_ / "sparse";
+  const std::uint64_t size = (std::uint64_t{1} << 32) + 4096;
+  { std::ofstream create(path); }
+  std::error_code error;
+  fs::resize_file(path, size, error);
+  if (error) GTEST_SKIP() << "this file system has no sparse files of 4 GiB";
+  std::fstream stream(path, std::ios::in | std::ios::out | std::ios::binary);
+  stream.seekp(static_cast<std::streamoff>(size - 1));
+  stream.put('x');
+  stream.close();
+  const auto file = MappedFile::open(path);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ((*file)->size_bytes(), size);
+  EXPECT_EQ((*file)->bytes()[size - 1], 'x');
+  EXPECT_EQ((*file)->bytes()[4095], 0);
+}
+
+TEST_F(AtomicFileTest, AppearsUnderItsNameOnlyWhenCommitted) {
+  const fs::path path = folder_ / "proof.json";
+  auto file = AtomicFile::create(path);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->write(Bytes{'a', 'b'}).ok());
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_EQ(names().size(), 1u) << "the temporary file is in the same folder";
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_EQ(text_of(path), "ab");
+  EXPECT_EQ(names(), std::set<std::string>{"proof.json"});
+}
+
+TEST_F(AtomicFileTest, LeavesNothingWhenDropped) {
+  const fs::path path = folder_ / "key";
+  ASSERT_TRUE(write_file(path, std::string_view("old")).ok());
+  {
+    auto file = AtomicFile::create(path);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->write(Bytes(1 << 20, 7)).ok());
+  }
+  EXPECT_EQ(text_of(path), "old");
+  EXPECT_EQ(names(), std::set<std::string>{"key"});
+}
+
+TEST_F(AtomicFileTest, MovesItsDutyAlong) {
+  const fs::path path = folder_ / "key";
+  auto file = AtomicFile::create(path);
+  ASSERT_TRUE(file.ok());
+  {
+    AtomicFile moved = std::move(*file);
+    ASSERT_TRUE(moved.write(Bytes{'x'}).ok());
+    EXPECT_EQ(moved.offset_bytes(), 1u);
+    ASSERT_TRUE(moved.commit().ok());
+  }
+  EXPECT_EQ(text_of(path), "x");
+}
+
+TEST_F(AtomicFileTest, KeepsTheOrderOfSmallAndLargePieces) {
+  const fs::path path = folder_ / "key";
+  auto file = AtomicFile::create(path);
+  ASSERT_TRUE(file.ok());
+  Bytes expected;
+  for (std::size_t size : {1u, 300000u, 5u, 262144u, 17u, 1u << 20, 3u}) {
+    const Bytes piece(size, static_cast<std::uint8_t>(size));
+    expected.insert(expected.end(), piece.begin(), piece.end());
+    ASSERT_TRUE(file->write(piece).ok());
+  }
+  EXPECT_EQ(file->offset_bytes(), expected.size());
+  ASSERT_TRUE(file->commit().ok());
+  const auto found = read_file(path, expected.size());
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(*found, expected);
+}
+
+TEST_F(AtomicFileTest, RespectsUmaskAndKeepsTheModeOfTheOldFile) {
+  const mode_t old_mask = ::umask(022);
+  ASSERT_TRUE(write_file(folder_ / "new", std::string_view("x")).ok());
+  ASSERT_TRUE(write_file(folder_ / "kept", std::string_view("x")).ok());
+  ASSERT_EQ(::chmod((folder_ / "kept").c_str(), 0600), 0);
+  ASSERT_TRUE(write_file(folder_ / "kept", std::string_view("y")).ok());
+  ::umask(old_mask);
+  struct stat info = {};
+  ASSERT_EQ(::stat((folder_ / "new").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0644u);
+  ASSERT_EQ(::stat((folder_ / "kept").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(AtomicFileTest, FollowsASymbolicLink) {
+  fs::create_directory(folder_ / "store");
+  fs::create_symlink("store/real", folder_ / "link");
+  ASSERT_TRUE(write_file(folder_ / "link", std::string_view("first")).ok());
+  ASSERT_TRUE(write_file(folder_ / "link", std::string_view("second")).ok());
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(text_of(folder_ / "store" / "real"), "second");
+}
+
+TEST_F(AtomicFileTest, WritesThroughAPipe) {
+  const fs::path path = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::string found;
+  std::thread reader([&] { found = text_of(path); });
+  EXPECT_TRUE(write_file(path, std::string_view("through")).ok());
+  reader.join();
+  EXPECT_EQ(found, "through");
+  EXPECT_TRUE(fs::is_fifo(path));
+}
+
+TEST_F(AtomicFileTest, SaysWhyAFileCannotBeWritten) {
+  const auto no_folder = AtomicFile::create(folder_ / "absent" / "file");
+  ASSERT_FALSE(no_folder.ok());
+  EXPECT_EQ(no_folder.error().kind, ErrorKind::kNotFound);
+  const auto folder = AtomicFile::create(folder_);
+  ASSERT_FALSE(folder.ok());
+  EXPECT_EQ(folder.error().kind, ErrorKind::kIo);
+}
+
+TEST_F(AtomicFileTest, CallsAFullDiskExhausted) {
+  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
+  const Status status = write_file("/dev/full", std::string_view("x"));
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().kind, ErrorKind::kResourceExhausted);
+}
+
+TEST_F(AtomicFileTest, WritersOfOneNameDoNotMix) {
+  const fs::path path = folder_ / "key";
+  std::vector<std::thread> writers;
+  for (char c = 'a'; c < 'i'; ++c) {
+    writers.emplace_back([&, c] {
+      EXPECT_TRUE(write_file(path, Bytes(100000, static_cast<std::uint8_t>(c))).ok());
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  const std::string text = text_of(path);
+  EXPECT_EQ(text, std::string(100000, text.empty() ? '?' : text[0]));
+  EXPECT_EQ(names().size(), 1u);
+}
+
+TEST_F(FileTest, ReadFileRefusesWhatIsLongerThanAllowed) {
+  const fs::path path = folder_ / "big";
+  ASSERT_TRUE(write_file(path, Bytes(1000, 1)).ok());
+  EXPECT_TRUE(read_file(path, 1000).ok());
+  const auto result = read_file(path, 999);
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.error().message.find("999"), std::string::npos);
+  EXPECT_FALSE(read_file(folder_ / "absent", 10).ok());
+}
+
+}  // namespace
+}  // namespace cuzk::base
