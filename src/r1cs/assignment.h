@@ -29,6 +29,13 @@ class CompactWitness {
     bits_.push(values, count);
     push_mask(0, count);
   }
+  // Appends `count` boolean variables, 64 a word; bits past them in the last word are clear.
+  void push_bit_words(std::span<const std::uint64_t> words, std::size_t count) {
+    bits_.append(words, count);
+    scalar_mask_.resize(scalar_mask_.size() + count);
+    rank_before_word_.resize(scalar_mask_.words().size(),
+                             static_cast<std::uint32_t>(scalars_.size()));
+  }
   void push_scalar(const F& value) {
     bits_.push(0, 1);
     push_mask(1, 1);
@@ -38,6 +45,22 @@ class CompactWitness {
   void push_classified(const F& value) {
     if (value.is_zero() || value.is_one()) return push_bit(value.is_one());
     push_scalar(value);
+  }
+
+  // Appends all variables of `other`, which may have been made on another thread.
+  void append(const CompactWitness& other) {
+    bits_.append(other.bits_.words(), other.size());
+    std::size_t word = rank_before_word_.size();
+    std::size_t rank = scalars_.size();
+    if (word > 0) rank -= scalar_count_in_last_word();
+    scalar_mask_.append(other.scalar_mask_.words(), other.size());
+    scalars_.insert(scalars_.end(), other.scalars_.begin(), other.scalars_.end());
+    const auto words = scalar_mask_.words();
+    rank_before_word_.resize(words.size());
+    for (word = word > 0 ? word - 1 : 0; word < words.size(); ++word) {
+      rank_before_word_[word] = static_cast<std::uint32_t>(rank);
+      rank += std::size_t(__builtin_popcountll(words[word]));
+    }
   }
 
   std::size_t size() const noexcept { return bits_.size(); }
@@ -70,6 +93,10 @@ class CompactWitness {
       // A mask of more than one variable is all bits, so no scalar of this push precedes the word.
       rank_before_word_.push_back(static_cast<std::uint32_t>(scalars_.size()));
     }
+  }
+
+  std::size_t scalar_count_in_last_word() const {
+    return std::size_t(__builtin_popcountll(scalar_mask_.words().back()));
   }
 
   base::BitVector bits_, scalar_mask_;

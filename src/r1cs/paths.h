@@ -1,0 +1,52 @@
+// Where in a circuit's description a row or a variable was made: nested scopes, kept only on demand.
+//
+// A path costs nothing per row: each entry or exit of a scope leaves one record of the counts so far,
+// and a row's scope is found by search.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cuzk::r1cs {
+
+// The counts of a circuit at one moment of its recording.
+struct CircuitPosition {
+  std::uint64_t rows = 0, inputs = 0, aux = 0;
+};
+
+class Paths {
+ public:
+  // Opens a scope "name" or "name[index]" at `position`; close() ends the innermost one.
+  void open(std::string_view name, std::optional<std::size_t> index, CircuitPosition position);
+  void close(CircuitPosition position);
+
+  // The scope in which a row or variable was made, e.g. "challenge[3]/label[2]/sha256"; empty for
+  // the outermost.
+  std::string of_row(std::uint64_t row) const;
+  std::string of_input(std::uint64_t input) const;
+  std::string of_aux(std::uint64_t aux) const;
+
+ private:
+  static constexpr std::uint32_t kOutside = 0xffffffff;
+  struct Node {
+    std::uint32_t parent;
+    std::string name;
+  };
+  // From `position` on, until the next event, everything belongs to `node`.
+  struct Event {
+    CircuitPosition position;
+    std::uint32_t node;
+  };
+  std::string text(std::uint32_t node) const;
+  std::string find(std::uint64_t CircuitPosition::*count, std::uint64_t value) const;
+
+  std::vector<Node> nodes_;
+  std::vector<Event> events_;
+  std::uint32_t current_ = kOutside;
+};
+
+}  // namespace cuzk::r1cs
