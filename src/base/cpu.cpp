@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -54,7 +56,15 @@ std::atomic<CpuLevel>& active() {
   return level;
 }
 
+void publish() { internal::adx_in_use.store(cpu_level() >= CpuLevel::kAdx); }
+
+[[maybe_unused]] const bool kPublished = (publish(), true);
+
 }  // namespace
+
+namespace internal {
+constinit std::atomic<bool> adx_in_use{false};
+}  // namespace internal
 
 std::string_view to_string(CpuLevel level) noexcept {
   switch (level) {
@@ -81,6 +91,20 @@ CpuLevel cpu_level() noexcept { return active().load(std::memory_order_relaxed);
 
 void force_cpu_level(CpuLevel level) noexcept {
   active().store(lowered(level), std::memory_order_relaxed);
+  publish();
+}
+
+Status cpu_level_request() {
+  const char* name = std::getenv("CUZK_CPU_LEVEL");
+  if (name == nullptr) return ok_status();
+  const auto wanted = cpu_level_from_string(name);
+  if (!wanted) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("CUZK_CPU_LEVEL is \"{}\", expected portable, adx or ifma", name)};
+  }
+  if (*wanted <= machine_cpu_level()) return ok_status();
+  return Error{ErrorKind::kUnsupported, fmt::format("CUZK_CPU_LEVEL asks for {}, this machine has {}",
+                                                    name, to_string(machine_cpu_level()))};
 }
 
 }  // namespace cuzk::base

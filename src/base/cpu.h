@@ -1,8 +1,11 @@
 // Which instructions this machine offers, as a few named levels, chosen once and high up.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string_view>
+
+#include "base/result.h"
 
 namespace cuzk::base {
 
@@ -26,5 +29,16 @@ CpuLevel cpu_level() noexcept;
 
 // Uses `level` from now on, lowered to the machine's. For tests, before work starts.
 void force_cpu_level(CpuLevel level) noexcept;
+
+// An error when CUZK_CPU_LEVEL is no level's name or above the machine's. Programs report it at start.
+Status cpu_level_request();
+
+namespace internal {
+// False until the static initialisers of cpu.cpp have run, which is safe to act on.
+extern std::atomic<bool> adx_in_use;
+}  // namespace internal
+
+// Whether cpu_level() >= kAdx: one plain load, for the inner loops of field arithmetic.
+inline bool has_adx() noexcept { return internal::adx_in_use.load(std::memory_order_relaxed); }
 
 }  // namespace cuzk::base
