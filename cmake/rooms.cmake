@@ -28,6 +28,21 @@ function(cuzk_test_binary name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${name} TIMEOUT 1500)
 endfunction()
 
+# Files named *_ifma.cpp are built for AVX-512 IFMA where the target is x86-64 and are empty elsewhere;
+# their code runs only after base::cpu_level() allowed it. GCC 12 warns of uninitialised values
+# inside its own intrinsics headers, so that warning is off there.
+function(cuzk_vector_flags)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+    return()
+  endif()
+  set(vector ${ARGN})
+  list(FILTER vector INCLUDE REGEX "_ifma\\.cpp$")
+  if(vector)
+    set_source_files_properties(${vector} PROPERTIES COMPILE_OPTIONS
+      "-mbmi2;-mavx512f;-mavx512vl;-mavx512dq;-mavx512ifma;-Wno-uninitialized;-Wno-maybe-uninitialized")
+  endif()
+endfunction()
+
 # cuzk_room(NAME [USES rooms...] [LINK libraries...])
 function(cuzk_room room)
   cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
@@ -38,6 +53,7 @@ function(cuzk_room room)
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cpp$")
   set(uses ${ARG_USES})
   list(TRANSFORM uses PREPEND cuzk_)
+  cuzk_vector_flags(${sources})
   if(sources)
     add_library(cuzk_${room} STATIC ${sources})
     target_include_directories(cuzk_${room} PUBLIC ${PROJECT_SOURCE_DIR}/src)
