@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "field/convert.h"
 #include "formats/snarkjs/section_file.h"
 
 namespace cuzk::formats {
@@ -31,13 +32,9 @@ base::Result<typename C::Fr> read_value(const WtnsHeader& header, std::size_t in
                                         const std::string& source) {
   const std::uint8_t* bytes = header.values.data() + index * kValueBytes;
   const auto canonical = C::FrCanonical::from_bytes_le(bytes);
-  if (!canonical) {
-    return Error{ErrorKind::kMalformed,
-                 fmt::format("{}: the value of wire {} is not below the modulus of the scalar "
-                             "field of {}",
-                             source, index, C::kName)};
-  }
-  return C::Fr::from_canonical(*canonical);
+  if (canonical) return C::Fr::from_canonical(*canonical);
+  return field::from_bytes_le<typename C::Fr>({bytes, kValueBytes},
+                                              fmt::format("{}: wire {}", source, index));
 }
 
 }  // namespace

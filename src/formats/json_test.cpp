@@ -1,0 +1,84 @@
+// The strict front of the JSON library.
+#include "formats/json.h"
+
+#include <gtest/gtest.h>
+
+#include "formats/test_support.h"
+
+namespace cuzk::formats {
+namespace {
+
+using base::ErrorKind;
+using testing::accepted;
+using testing::bytes_of;
+using testing::refused;
+
+auto parse(std::string_view text) { return parse_json(bytes_of(text), "doc.json"); }
+
+TEST(StrictJson, KeepsValuesAndKeyOrder) {
+  const auto json = parse(R"({"z":[1,"two",null,true,-3,1.5],"a":{"b":[]}})");
+  ASSERT_TRUE(accepted(json));
+  EXPECT_EQ(json->dump(), R"({"z":[1,"two",null,true,-3,1.5],"a":{"b":[]}})");
+}
+
+TEST(StrictJson, AcceptsAnyRootAndSurroundingSpace) {
+  for (const char* text : {"1", "\"x\"", " [ ] \n", "null", "{}"}) {
+    EXPECT_TRUE(accepted(parse(text))) << text;
+  }
+}
+
+TEST(StrictJson, RefusesWhatIsNotJsonWithThePlace) {
+  EXPECT_TRUE(refused(parse(""), ErrorKind::kMalformed, {"doc.json", "byte"}));
+  EXPECT_TRUE(refused(parse("[1,]"), ErrorKind::kMalformed, {"doc.json", "byte 4"}));
+  for (const char* text : {"{", "[1", "{\"a\":}", "[1] [2]", "[1]x", "{'a':1}", "[01]", "[NaN]",
+                           "\"\x01\"", "\"\xff\"", "[1e999]", "// c\n1"}) {
+    EXPECT_TRUE(refused(parse(text), ErrorKind::kMalformed, {"doc.json"})) << text;
+  }
+  EXPECT_TRUE(refused(parse_json(base::Bytes(64, 0), "doc.json"), ErrorKind::kMalformed, {"doc.json"}));
+}
+
+TEST(StrictJson, RefusesAKeyThatOccursTwice) {
+  EXPECT_TRUE(refused(parse(R"({"a":1,"b":2,"a":3})"), ErrorKind::kMalformed,
+                      {"doc.json", "\"a\" occurs twice"}));
+  EXPECT_TRUE(refused(parse(R"({"x":{"k":1,"\u006b":2}})"), ErrorKind::kMalformed, {"\"k\""}));
+  EXPECT_TRUE(accepted(parse(R"([{"a":1},{"a":2}])"))) << "in different objects it may";
+}
+
+TEST(StrictJson, RefusesDeepNestingWithoutDescending) {
+  for (const char* open : {"[", "{\"a\":"}) {
+    std::string text;
+    for (int i = 0; i < 100000; ++i) text += open;
+    EXPECT_TRUE(refused(parse(text), ErrorKind::kMalformed, {"nested deeper than the 16 levels"}));
+  }
+  EXPECT_TRUE(accepted(parse(std::string(kJsonDepthMax, '[') + std::string(kJsonDepthMax, ']'))));
+}
+
+TEST(StrictJson, RefusesObjectsOfManyKeys) {
+  std::string text = "{";
+  for (int i = 0; i < 300; ++i) text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";
+  EXPECT_TRUE(refused(parse(text + "}"), ErrorKind::kMalformed, {"more than the 256 keys"}));
+}
+
+TEST(StrictJson, MembersAreFoundOrNamed) {
+  const auto json = parse(R"({"a":[1,2],"s":"x"})");
+  ASSERT_TRUE(accepted(json));
+  EXPECT_TRUE(accepted(json_member(*json, "a", "doc")));
+  EXPECT_TRUE(refused(json_member(*json, "b", "doc"), ErrorKind::kMalformed, {"doc", "\"b\""}));
+  EXPECT_TRUE(refused(json_member((*json)["a"], "b", "doc.a"), ErrorKind::kMalformed,
+                      {"doc.a", "an object belongs"}));
+  EXPECT_TRUE(accepted(json_array_of((*json)["a"], 2, "doc.a")));
+  EXPECT_TRUE(refused(json_array_of((*json)["a"], 3, "doc.a"), ErrorKind::kMalformed,
+                      {"2 entries, expected 3"}));
+  EXPECT_TRUE(refused(json_array((*json)["s"], "doc.s"), ErrorKind::kMalformed, {"array belongs"}));
+  EXPECT_TRUE(refused(json_string((*json)["a"], "doc.a"), ErrorKind::kMalformed, {"string belongs"}));
+}
+
+TEST(StrictJson, WritesAsStringifyWithOneSpaceDoes) {
+  Json json = Json::object();
+  json["a"] = Json::array({"1", Json::array()});
+  json["b"] = 2;
+  EXPECT_EQ(to_snarkjs_text(json), "{\n \"a\": [\n  \"1\",\n  []\n ],\n \"b\": 2\n}");
+}
+
+}  // namespace
+}  // namespace cuzk::formats
