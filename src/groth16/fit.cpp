@@ -60,7 +60,7 @@ base::Status check_key_fits(const ProvingKey<C>& key, const r1cs::Shape<typename
                     key.vk.ic.size(), "the circuit's inputs are", shape.input_count);
   }
   const bool is_odd_coset = key.convention == QapConvention::kOddCosetLagrange;
-  if (key.domain_log2 + (is_odd_coset ? 1 : 0) > C::Fr::kTwoAdicity) {
+  if (key.domain_log2 > C::Fr::kTwoAdicity - (is_odd_coset ? 1 : 0)) {
     return base::Error{base::ErrorKind::kMalformed,
                        key.name + " claims a domain of 2^" + std::to_string(key.domain_log2) +
                            " rows, more than " + C::kName + " has"};

@@ -1,0 +1,212 @@
+// The queries against their definition, one multiple of the generator a point.
+#include "groth16/setup.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/ledger.h"
+#include "groth16/groth16_naive.h"
+#include "groth16/test_circuits.h"
+
+namespace cuzk::groth16 {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class C>
+class SetupTest : public ::testing::Test {
+ public:
+  using Fr = typename C::Fr;
+
+  template <class G>
+  static curve::Affine<G> multiple(const Fr& k) {
+    const auto g = curve::Jacobian<G>::from_affine(G::generator());
+    return g.scaled(k.to_canonical().value).to_affine();
+  }
+  // The points are the multiples of the generator by `scalars`, those that are zero left out when
+  // `is_dense`.
+  template <class G>
+  static void expect_query(const msm::PointSource<G>& query, const std::vector<Fr>& scalars,
+                           bool is_dense) {
+    std::size_t next = 0;
+    for (const Fr& scalar : scalars) {
+      if (is_dense && scalar.is_zero()) continue;
+      ASSERT_LT(next, query.size());
+      EXPECT_EQ(query.at(next++), multiple<G>(scalar));
+    }
+    EXPECT_EQ(next, query.size());
+  }
+};
+using Curves = ::testing::Types<curve::Bls12_381, curve::Bn254>;
+TYPED_TEST_SUITE(SetupTest, Curves);
+
+TYPED_TEST(SetupTest, EveryQueryIsWhatItsDefinitionSays) {
+  using C = TypeParam;
+  using Fr = typename C::Fr;
+  const auto shape = testing::mixed<Fr>(21, 9).shape();
+  const auto waste = testing::test_waste<C>();
+  for (const auto convention :
+       {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
+    const auto made = setup<C>(*shape, waste, convention);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    const ProvingKey<C>& key = **made;
+    const bool is_dense = convention == QapConvention::kCoefficients;
+    EXPECT_EQ(key.has_dense_queries, is_dense);
+    const std::size_t m = std::size_t{1} << key.domain_log2;
+    EXPECT_GE(m, shape->qap_row_count());
+    EXPECT_LT(m / 2, shape->qap_row_count());
+    const auto points = naive_domain<Fr>(convention, m);
+    const auto lagrange = naive_lagrange(points, waste.tau);
+    auto u = naive_columns(*shape, shape->a, lagrange);
+    const auto v = naive_columns(*shape, shape->b, lagrange);
+    const auto w = naive_columns(*shape, shape->c, lagrange);
+    for (std::size_t i = 0; i < shape->input_count; ++i) {
+      u[i] += lagrange[shape->constraint_count() + i];
+    }
+    std::vector<Fr> l;
+    for (std::size_t i = 0; i < shape->variable_count(); ++i) {
+      const Fr sum = waste.beta * u[i] + waste.alpha * v[i] + w[i];
+      if (i >= shape->input_count) {
+        l.push_back(sum * waste.delta.inverse());
+      } else {
+        EXPECT_EQ(key.vk.ic.at(i),
+                  (this->template multiple<typename C::G1>(sum * waste.gamma.inverse())));
+      }
+    }
+    this->template expect_query<typename C::G1>(key.a, u, is_dense);
+    this->template expect_query<typename C::G1>(key.b_g1, v, is_dense);
+    this->template expect_query<typename C::G2>(key.b_g2, v, is_dense);
+    this->template expect_query<typename C::G1>(key.l, l, false);
+    const Fr z = waste.tau.pow(m) - Fr::one();
+    std::vector<Fr> h;
+    for (std::size_t i = 0; i + (is_dense ? 1 : 0) < m; ++i) {
+      if (is_dense) {
+        h.push_back(waste.tau.pow(i) * z * waste.delta.inverse());
+      } else {
+        // The Lagrange polynomial of point 2 i + 1 in the domain of twice the size.
+        const auto twice = naive_domain<Fr>(convention, 2 * m);
+        h.push_back(naive_lagrange(twice, waste.tau)[2 * i + 1] * waste.delta.inverse());
+      }
+      if (!is_dense && i == 5) break;
+    }
+    this->template expect_query<typename C::G1>(key.h.subset(0, h.size()), h, false);
+    EXPECT_EQ(key.h.size(), is_dense ? m - 1 : m);
+  }
+}
+
+TYPED_TEST(SetupTest, VerifyingKeyHoldsTheSecretsMultiples) {
+  using C = TypeParam;
+  using G1 = typename C::G1;
+  using G2 = typename C::G2;
+  const auto waste = testing::test_waste<C>();
+  const auto shape = testing::squarings<typename C::Fr>(3).shape();
+  const auto key = setup<C>(*shape, waste, QapConvention::kCoefficients).value();
+  EXPECT_EQ(key->vk.alpha_g1, this->template multiple<G1>(waste.alpha));
+  EXPECT_EQ(key->vk.beta_g1, this->template multiple<G1>(waste.beta));
+  EXPECT_EQ(key->vk.beta_g2, this->template multiple<G2>(waste.beta));
+  EXPECT_EQ(key->vk.gamma_g2, this->template multiple<G2>(waste.gamma));
+  EXPECT_EQ(key->vk.delta_g1, this->template multiple<G1>(waste.delta));
+  EXPECT_EQ(key->vk.delta_g2, this->template multiple<G2>(waste.delta));
+  EXPECT_THAT(key->name, HasSubstr("insecure"));
+}
+
+TYPED_TEST(SetupTest, RefusesTauInTheDomainOrItsCoset) {
+  using C = TypeParam;
+  using Fr = typename C::Fr;
+  const auto shape = testing::squarings<Fr>(6).shape();  // 8 rows
+  auto waste = testing::test_waste<C>();
+  for (const auto convention :
+       {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
+    const auto qap = make_qap_domain<Fr>(convention, 3).value();
+    waste.tau = qap.domain.omega().pow(5);
+    const auto inside = setup<C>(*shape, waste, convention);
+    ASSERT_FALSE(inside.ok());
+    EXPECT_EQ(inside.error().kind, base::ErrorKind::kInvalidArgument);
+    EXPECT_THAT(inside.error().message, HasSubstr("tau"));
+  }
+  const auto odd = make_qap_domain<Fr>(QapConvention::kOddCosetLagrange, 3).value();
+  waste.tau = odd.shift * odd.domain.omega();
+  EXPECT_FALSE(setup<C>(*shape, waste, QapConvention::kOddCosetLagrange).ok());
+}
+
+TYPED_TEST(SetupTest, RefusesAZeroSecret) {
+  using C = TypeParam;
+  const auto shape = testing::squarings<typename C::Fr>(2).shape();
+  for (int which = 0; which < 5; ++which) {
+    auto waste = testing::test_waste<C>();
+    typename C::Fr* const secrets[] = {&waste.alpha, &waste.beta, &waste.gamma, &waste.delta,
+                                       &waste.tau};
+    *secrets[which] = C::Fr::zero();
+    const auto made = setup<C>(*shape, waste, QapConvention::kCoefficients);
+    ASSERT_FALSE(made.ok()) << which;
+    EXPECT_THAT(made.error().message, HasSubstr("zero"));
+  }
+}
+
+// bellman cannot write the point at infinity; snarkjs can.
+TYPED_TEST(SetupTest, RefusesAnUnconstrainedVariableWhereItCannotBeWritten) {
+  using C = TypeParam;
+  using Fr = typename C::Fr;
+  auto circuit = testing::squarings<Fr>(2);
+  circuit.aux(Fr::from_u64(9));
+  const auto shape = circuit.shape();
+  const auto waste = testing::test_waste<C>();
+  const auto made = setup<C>(*shape, waste, QapConvention::kCoefficients);
+  ASSERT_FALSE(made.ok());
+  EXPECT_THAT(made.error().message, HasSubstr("private variable 2"));
+  const auto other = setup<C>(*shape, waste, QapConvention::kOddCosetLagrange);
+  ASSERT_TRUE(other.ok()) << other.error().message;
+  EXPECT_TRUE((*other)->l.at(2).is_infinity());
+}
+
+TYPED_TEST(SetupTest, RefusesAShapeWithoutC) {
+  using C = TypeParam;
+  const auto shape = testing::squarings<typename C::Fr>(2).shape();
+  shape->has_c = false;
+  const auto made = setup<C>(*shape, testing::test_waste<C>(), QapConvention::kCoefficients);
+  ASSERT_FALSE(made.ok());
+  EXPECT_THAT(made.error().message, HasSubstr("C matrix"));
+}
+
+TYPED_TEST(SetupTest, StopsWhenAsked) {
+  using C = TypeParam;
+  std::stop_source source;
+  source.request_stop();
+  const auto shape = testing::squarings<typename C::Fr>(2).shape();
+  const auto made = setup<C>(*shape, testing::test_waste<C>(), QapConvention::kCoefficients,
+                             Control{nullptr, source.get_token()});
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().kind, base::ErrorKind::kCancelled);
+}
+
+TYPED_TEST(SetupTest, FreesItsScalarsAndKeepsItsPoints) {
+  using C = TypeParam;
+  auto& ledger = base::Ledger::process();
+  const auto before = ledger.snapshot();
+  {
+    const auto shape = testing::squarings<typename C::Fr>(100).shape();
+    const auto key =
+        setup<C>(*shape, testing::test_waste<C>(), QapConvention::kCoefficients).value();
+    const auto held = ledger.snapshot();
+    EXPECT_EQ(held.of(base::MemoryCategory::kOther).used_bytes,
+              before.of(base::MemoryCategory::kOther).used_bytes);
+    EXPECT_GT(held.of(base::MemoryCategory::kSrs).used_bytes,
+              before.of(base::MemoryCategory::kSrs).used_bytes);
+  }
+  EXPECT_EQ(ledger.snapshot().total.used_bytes, before.total.used_bytes);
+}
+
+TYPED_TEST(SetupTest, RandomSecretsDifferAndWork) {
+  using C = TypeParam;
+  const auto first = random_toxic_waste<C>().value(), second = random_toxic_waste<C>().value();
+  EXPECT_NE(first.alpha, second.alpha);
+  EXPECT_NE(first.tau, second.tau);
+  for (const auto& secret : {first.alpha, first.beta, first.gamma, first.delta, first.tau}) {
+    EXPECT_FALSE(secret.is_zero());
+  }
+  const auto shape = testing::squarings<typename C::Fr>(2).shape();
+  EXPECT_TRUE(setup<C>(*shape, first, QapConvention::kOddCosetLagrange).ok());
+}
+
+}  // namespace
+}  // namespace cuzk::groth16
