@@ -88,6 +88,12 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::strin
   return command;
 }
 
+CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesystem::path& target,
+                      const std::string& description) {
+  const auto set = [&target](const std::string& text) { target = text; };
+  return command.add_option_function<std::string>(flag, set, description)->type_name("FILE");
+}
+
 int run_command_line(int argument_count, char** arguments) {
   base::install_interrupt_handlers();
   const bool json = asks_for(argument_count, arguments, "--json");
@@ -99,6 +105,11 @@ int run_command_line(int argument_count, char** arguments) {
       "--version", [json] { return json ? version_json() : version_text(); },
       "Version, commit, compiler, build type and CPU level");
   app.require_subcommand(1);
+  add_prove_command(app, invocation);
+  add_verify_command(app, invocation);
+  add_setup_command(app, invocation);
+  add_check_command(app, invocation);
+  add_inspect_command(app, invocation);
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::CallForHelp&) {

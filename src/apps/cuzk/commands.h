@@ -1,6 +1,9 @@
 // The sub-commands. Each adds itself to the parser and, when it is the chosen one, sets the action.
 #pragma once
 
+#include <filesystem>
+#include <string>
+
 #include <CLI/CLI.hpp>
 
 #include "apps/cuzk/session.h"
@@ -30,6 +33,10 @@ void add_filecoin_verify_command(CLI::App& group, Invocation& invocation);
 // Adds a sub-command with the options that all take. `example` is shown under its help.
 CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
                       const std::string& description, const std::string& example);
+
+// An option that takes a path.
+CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesystem::path& target,
+                      const std::string& description);
 
 // "cuzk 0.1.0 ..." with commit, compiler, build type, sanitizers and the CPU level in use.
 std::string version_text();

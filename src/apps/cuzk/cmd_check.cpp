@@ -1,0 +1,24 @@
+// cuzk check: does a witness satisfy a circuit?
+#include <memory>
+
+#include "apps/cuzk/commands.h"
+#include "apps/cuzk/job_circom.h"
+
+namespace cuzk::apps {
+
+void add_check_command(CLI::App& app, Invocation& invocation) {
+  const auto request = std::make_shared<CircomCheckRequest>();
+  CLI::App* command =
+      add_command(app, invocation, "check",
+                  "Check a witness against a circuit (exit code 0: satisfied, 1: not satisfied)",
+                  "cuzk check --r1cs circuit.r1cs --witness witness.wtns");
+  CLI::Option* zkey = add_path(*command, "--zkey", request->zkey, "Key that holds the circuit");
+  CLI::Option* r1cs = add_path(*command, "--r1cs", request->r1cs, "Circuit (.r1cs of circom)");
+  zkey->excludes(r1cs);
+  add_path(*command, "--witness", request->witness, "Witness file (.wtns)")->required();
+  command->callback([&invocation, request] {
+    invocation.action = [request](Session& session) { return check_circom(*request, session); };
+  });
+}
+
+}  // namespace cuzk::apps

@@ -1,0 +1,101 @@
+// Proving and verifying with snarkjs's files.
+#include "apps/cuzk/job_circom.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/cuzk/output.h"
+#include "base/file.h"
+#include "formats/snarkjs/documents.h"
+#include "formats/snarkjs/wtns.h"
+#include "formats/snarkjs/zkey.h"
+#include "groth16/prove.h"
+#include "groth16/verify.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using base::MappedFile;
+using formats::CurveId;
+
+template <class C>
+formats::WtnsExpectation expectation_of(const std::filesystem::path& key,
+                                        const formats::ZkeyHeader& header) {
+  return {key.string(), header.wire_count, header.public_count};
+}
+
+template <class C>
+base::Result<Answer> prove_over(const CircomProveRequest& request,
+                                const std::shared_ptr<const MappedFile>& zkey, Session& session) {
+  session.stage("reading the key");
+  formats::KeyCheckOptions checks;
+  checks.queries = request.query_check;
+  checks.progress = &session.progress();
+  CUZK_TRY(const formats::LoadedZkey<C> loaded, formats::read_zkey<C>(zkey, checks));
+  session.stage("reading the witness");
+  CUZK_TRY(auto assignment,
+           formats::open_wtns<C>(request.witness, expectation_of<C>(request.zkey, loaded.header)));
+  session.stage("proving");
+  const groth16::ProveInputs<C> inputs{loaded.key, loaded.shape, assignment, session.control()};
+  const auto backend = groth16::make_cpu_backend<C>();
+  CUZK_TRY(const groth16::Proof<C> proof, groth16::prove(*backend, inputs));
+  const auto public_values = std::span(assignment->inputs).subspan(1);
+  CUZK_TRY_STATUS(base::write_file(request.proof, formats::encode_proof<C>(proof)));
+  CUZK_TRY_STATUS(
+      base::write_file(request.public_values, formats::encode_public_values<C>(public_values)));
+  Answer answer("Proved, and the proof verifies.");
+  answer.add("valid", true, "")
+      .add("proof", request.proof.string(), "proof")
+      .add("public", request.public_values.string(), "public values")
+      .add("curve", C::kName, "curve")
+      .add("wire_count", loaded.header.wire_count, "wires")
+      .add("public_count", loaded.header.public_count, "number of public values")
+      .add("domain_log2", loaded.header.domain_log2, "domain (log2)")
+      .add_seconds("seconds", session.elapsed_s(), "time")
+      .add_bytes("peak_rss_bytes", peak_rss_bytes(), "peak memory");
+  for (const std::string& warning : loaded.warnings) answer.warn(warning);
+  return answer;
+}
+
+template <class C>
+base::Result<Answer> verify_over(const CircomVerifyRequest& request, base::ByteSpan key_text) {
+  CUZK_TRY(const auto key,
+           formats::parse_verification_key<C>(key_text, request.verifying_key.string()));
+  CUZK_TRY(const base::Bytes public_text, formats::read_document(request.public_values));
+  CUZK_TRY(const auto values,
+           formats::parse_public_values<C>(public_text, request.public_values.string()));
+  CUZK_TRY(const base::Bytes proof_text, formats::read_document(request.proof));
+  CUZK_TRY(const auto proof, formats::parse_proof<C>(proof_text, request.proof.string()));
+  CUZK_TRY(const bool valid, groth16::verify<C>(key, values, proof));
+  Answer answer(valid ? "The proof is valid." : "The proof is NOT valid.",
+                valid ? kExitYes : kExitNo);
+  answer.add("valid", valid, "")
+      .add("curve", C::kName, "curve")
+      .add("public_count", values.size(), "public values");
+  return answer;
+}
+
+}  // namespace
+
+base::Result<Answer> prove_circom(const CircomProveRequest& request, Session& session) {
+  CUZK_TRY_STATUS(check_outputs({{"--proof", request.proof}, {"--public", request.public_values}},
+                                {request.zkey, request.witness}, Overwrite::kReplace));
+  CUZK_TRY(const auto zkey, MappedFile::open(request.zkey));
+  CUZK_TRY(const auto header, formats::read_zkey_header(zkey->bytes(), zkey->name()));
+  if (header.curve == CurveId::kBn254) return prove_over<curve::Bn254>(request, zkey, session);
+  return prove_over<curve::Bls12_381>(request, zkey, session);
+}
+
+base::Result<Answer> verify_circom(const CircomVerifyRequest& request) {
+  CUZK_TRY(const base::Bytes key_text, formats::read_document(request.verifying_key));
+  CUZK_TRY(const CurveId curve,
+           formats::read_document_curve(key_text, request.verifying_key.string()));
+  if (curve == CurveId::kBn254) return verify_over<curve::Bn254>(request, key_text);
+  return verify_over<curve::Bls12_381>(request, key_text);
+}
+
+}  // namespace cuzk::apps

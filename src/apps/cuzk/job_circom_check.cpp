@@ -1,0 +1,91 @@
+// Whether a witness satisfies a circuit.
+#include <memory>
+#include <utility>
+
+#include "apps/cuzk/job_circom.h"
+#include "base/file.h"
+#include "formats/snarkjs/r1cs_file.h"
+#include "formats/snarkjs/wtns.h"
+#include "formats/snarkjs/zkey.h"
+#include "groth16/prove.h"
+#include "r1cs/checker.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using base::MappedFile;
+using formats::CurveId;
+
+// A key holds no C matrix, so the witness is judged by a proof that is made and thrown away.
+template <class C>
+base::Result<Answer> check_by_key(const CircomCheckRequest& request,
+                                  const std::shared_ptr<const MappedFile>& zkey, Session& session) {
+  session.stage("reading the key");
+  CUZK_TRY(const auto loaded, formats::read_zkey<C>(zkey));
+  const formats::WtnsExpectation expected{request.zkey.string(), loaded.header.wire_count,
+                                          loaded.header.public_count};
+  CUZK_TRY(const auto assignment, formats::open_wtns<C>(request.witness, expected));
+  session.stage("proving");
+  const groth16::ProveInputs<C> inputs{loaded.key, loaded.shape, assignment, session.control()};
+  const auto backend = groth16::make_cpu_backend<C>();
+  const auto proof = groth16::prove(*backend, inputs);
+  const bool satisfied = proof.ok();
+  if (!satisfied && proof.error().kind != ErrorKind::kVerificationFailed &&
+      proof.error().kind != ErrorKind::kUnsatisfied) {
+    return proof.error();
+  }
+  Answer answer(satisfied ? "The witness satisfies the circuit of the key."
+                          : "The witness does NOT satisfy the circuit of the key.",
+                satisfied ? kExitYes : kExitNo);
+  answer.add("satisfied", satisfied, "").add("curve", C::kName, "curve");
+  if (!satisfied) {
+    answer.warn("a key does not tell which constraint is broken; check against the r1cs file");
+  }
+  return answer;
+}
+
+template <class C>
+base::Result<Answer> check_by_r1cs(const CircomCheckRequest& request, const MappedFile& file,
+                                   Session& session) {
+  session.stage("reading the circuit");
+  CUZK_TRY(const auto header, formats::read_r1cs_header(file.bytes(), file.name()));
+  CUZK_TRY(const auto shape, formats::read_r1cs<C>(file.bytes(), file.name()));
+  const formats::WtnsExpectation expected{request.r1cs.string(), header.wire_count,
+                                          header.public_count()};
+  CUZK_TRY(const auto assignment, formats::open_wtns<C>(request.witness, expected));
+  session.stage("checking the constraints");
+  const auto broken = r1cs::first_broken_constraint(*shape, *assignment);
+  Answer answer(
+      broken ? "The witness does NOT satisfy the circuit." : "The witness satisfies the circuit.",
+      broken ? kExitNo : kExitYes);
+  answer.add("satisfied", !broken.has_value(), "")
+      .add("curve", C::kName, "curve")
+      .add("constraint_count", shape->constraint_count(), "constraints");
+  if (broken) {
+    answer.add("constraint_index", broken->row, "")
+        .add("explanation", r1cs::describe(*broken, *shape, *assignment), "found");
+  }
+  return answer;
+}
+
+}  // namespace
+
+base::Result<Answer> check_circom(const CircomCheckRequest& request, Session& session) {
+  if (request.zkey.empty() == request.r1cs.empty()) {
+    return Error{ErrorKind::kInvalidArgument, "check needs exactly one of --zkey and --r1cs"};
+  }
+  if (!request.zkey.empty()) {
+    CUZK_TRY(const auto file, MappedFile::open(request.zkey));
+    CUZK_TRY(const auto header, formats::read_zkey_header(file->bytes(), file->name()));
+    if (header.curve == CurveId::kBn254) return check_by_key<curve::Bn254>(request, file, session);
+    return check_by_key<curve::Bls12_381>(request, file, session);
+  }
+  CUZK_TRY(const auto file, MappedFile::open(request.r1cs));
+  CUZK_TRY(const auto header, formats::read_r1cs_header(file->bytes(), file->name()));
+  if (header.curve == CurveId::kBn254) return check_by_r1cs<curve::Bn254>(request, *file, session);
+  return check_by_r1cs<curve::Bls12_381>(request, *file, session);
+}
+
+}  // namespace cuzk::apps

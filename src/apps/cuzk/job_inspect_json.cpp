@@ -1,0 +1,101 @@
+// inspect for JSON documents.
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "apps/cuzk/job_inspect_internal.h"
+#include "filecoin/porep/c1_json.h"
+#include "formats/bellperson/verifying_key.h"
+#include "formats/snarkjs/documents.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::ByteSpan;
+using formats::CurveId;
+
+template <class C>
+base::Result<Answer> inspect_verification_key(const base::MappedFile& file) {
+  CUZK_TRY(const auto key, formats::parse_verification_key<C>(file.bytes(), file.name()));
+  Answer answer("Groth16 verifying key of snarkjs; its points are in their subgroups.");
+  answer.add("type", "verification_key.json", "")
+      .add("curve", C::kName, "curve")
+      .add("public_count", key.public_input_count(), "public values");
+  return answer;
+}
+
+template <class C>
+base::Result<Answer> inspect_proof(const base::MappedFile& file) {
+  CUZK_TRY(const auto proof, formats::parse_proof<C>(file.bytes(), file.name()));
+  static_cast<void>(proof);
+  Answer answer("Groth16 proof of snarkjs; its points are on the curve.");
+  answer.add("type", "proof.json", "").add("curve", C::kName, "curve");
+  return answer;
+}
+
+base::Result<Answer> inspect_public(const base::MappedFile& file) {
+  // The larger field, so that values of either curve are read.
+  CUZK_TRY(const auto values,
+           formats::parse_public_values<curve::Bls12_381>(file.bytes(), file.name()));
+  Answer answer("Public values of a proof of snarkjs.");
+  answer.add("type", "public.json", "").add("public_count", values.size(), "public values");
+  return answer;
+}
+
+base::Result<Answer> inspect_c1(const base::MappedFile& file) {
+  CUZK_TRY(const filecoin::C1File read, filecoin::read_c1(file.bytes(), file.name()));
+  const filecoin::PorepC1& c1 = read.c1;
+  Answer answer("Filecoin commit-phase-1 output.");
+  answer.add("type", "c1", "")
+      .add("form", read.sector_number ? "outer" : "inner", "form")
+      .add("registered_proof", c1.registered_proof.name(), "registered proof")
+      .add("registered_proof_number", c1.registered_proof.number, "number")
+      .add("partition_count", c1.partitions.size(), "partitions")
+      .add("challenge_count", c1.partitions.empty() ? 0 : c1.partitions.front().size(),
+           "challenges a partition");
+  if (read.sector_number) answer.add("sector", *read.sector_number, "sector");
+  answer.add("comm_r", filecoin::to_hex(c1.comm_r), "comm_r")
+      .add("comm_d", filecoin::to_hex(c1.comm_d), "comm_d")
+      .add("replica_id", filecoin::to_hex(c1.replica_id), "replica_id")
+      .add("ticket", filecoin::to_hex(c1.ticket), "ticket")
+      .add("seed", filecoin::to_hex(c1.seed), "seed")
+      .add_bytes("file_bytes", file.size_bytes(), "size");
+  return answer;
+}
+
+base::Result<Answer> inspect_meta(const base::MappedFile& file) {
+  CUZK_TRY(const std::uint64_t sector_bytes,
+           formats::parse_bellperson_meta(file.bytes(), file.name()));
+  Answer answer("Note beside Filecoin parameters.");
+  answer.add("type", "meta", "").add_bytes("sector_bytes", sector_bytes, "sector size");
+  return answer;
+}
+
+}  // namespace
+
+base::Result<Answer> inspect_json(const base::MappedFile& file) {
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
+                              file.bytes().size());
+  const auto has = [&](std::string_view word) { return text.find(word) != text.npos; };
+  if (text[text.find_first_not_of(" \t\r\n")] == '[') return inspect_public(file);
+  if (has("\"Phase1Out\"") || has("\"vanilla_proofs\"")) return inspect_c1(file);
+  if (has("\"sector_size\"") && text.size() < 1024) return inspect_meta(file);
+  const bool is_proof = has("\"pi_a\""), is_key = has("\"vk_alpha_1\"");
+  if (!is_proof && !is_key) {
+    return base::Error{base::ErrorKind::kUnsupported,
+                       fmt::format("{}: JSON, but not of a kind that cuzk knows", file.name())};
+  }
+  // rapidsnark's proofs do not name their curve; it has one.
+  CurveId curve = CurveId::kBn254;
+  if (is_key || has("\"curve\"")) {
+    CUZK_TRY(curve, formats::read_document_curve(file.bytes(), file.name()));
+  }
+  if (curve == CurveId::kBn254) {
+    return is_key ? inspect_verification_key<curve::Bn254>(file)
+                  : inspect_proof<curve::Bn254>(file);
+  }
+  return is_key ? inspect_verification_key<curve::Bls12_381>(file)
+                : inspect_proof<curve::Bls12_381>(file);
+}
+
+}  // namespace cuzk::apps

@@ -1,0 +1,87 @@
+// Output paths are compared after links are followed.
+#include "apps/cuzk/output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace cuzk::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::ErrorKind;
+
+fs::path folder_of(const fs::path& file) {
+  const fs::path parent = file.parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+bool same_file(const fs::path& first, const fs::path& second) {
+  std::error_code failed;
+  const fs::path a = fs::weakly_canonical(first, failed);
+  if (failed) return first == second;
+  const fs::path b = fs::weakly_canonical(second, failed);
+  return failed ? first == second : a == b;
+}
+
+base::Status check_output(const OutputPath& output, Overwrite overwrite) {
+  std::error_code failed;
+  const fs::file_status status = fs::status(output.path, failed);
+  if (fs::is_directory(status)) {
+    return Error{ErrorKind::kInvalidArgument, fmt::format("{} {}: is a folder, expected a file",
+                                                          output.flag, output.path.string())};
+  }
+  if (overwrite == Overwrite::kRefuse && fs::exists(status)) {
+    return Error{ErrorKind::kAlreadyExists,
+                 fmt::format("{} {}: exists already; --force replaces it", output.flag,
+                             output.path.string())};
+  }
+  const fs::path folder = folder_of(output.path);
+  if (!fs::is_directory(folder, failed)) {
+    return Error{ErrorKind::kNotFound, fmt::format("{} {}: there is no folder {}", output.flag,
+                                                   output.path.string(), folder.string())};
+  }
+  // A stream such as /dev/stdout is written as it is; a file is made beside its name and renamed.
+  const bool is_stream = fs::exists(status) && !fs::is_regular_file(status);
+  if (!is_stream && ::access(folder.c_str(), W_OK) != 0) {
+    return Error{ErrorKind::kIo, fmt::format("{} {}: the folder {} cannot be written", output.flag,
+                                             output.path.string(), folder.string())};
+  }
+  return base::ok_status();
+}
+
+}  // namespace
+
+base::Status check_outputs(const std::vector<OutputPath>& outputs,
+                           const std::vector<fs::path>& inputs, Overwrite overwrite) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    CUZK_TRY_STATUS(check_output(outputs[i], overwrite));
+    std::error_code failed;
+    if (fs::exists(outputs[i].path, failed) && !fs::is_regular_file(outputs[i].path, failed)) {
+      continue;
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!same_file(outputs[i].path, outputs[j].path)) continue;
+      return Error{ErrorKind::kInvalidArgument,
+                   fmt::format("{} and {} name the same file {}", outputs[j].flag, outputs[i].flag,
+                               outputs[i].path.string())};
+    }
+    for (const fs::path& input : inputs) {
+      if (!same_file(outputs[i].path, input)) continue;
+      return Error{ErrorKind::kInvalidArgument,
+                   fmt::format("{} would overwrite the input {}", outputs[i].flag, input.string())};
+    }
+  }
+  return base::ok_status();
+}
+
+base::Status make_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed || !fs::is_directory(folder, failed)) {
+    return Error{ErrorKind::kIo, fmt::format("{}: cannot be made a folder", folder.string())};
+  }
+  return base::ok_status();
+}
+
+}  // namespace cuzk::apps

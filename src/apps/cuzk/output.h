@@ -1,0 +1,29 @@
+// Checks on output paths, made before work that takes minutes.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cuzk::apps {
+
+enum class Overwrite {
+  kReplace,  // proofs and their public inputs: made anew at will
+  kRefuse,   // keys and sectors: what was made from secrets now gone is not replaced unasked
+};
+
+struct OutputPath {
+  const char* flag;  // for messages: "--proof"
+  std::filesystem::path path;
+};
+
+// Errors: a folder that does not exist or cannot be written, an output that is a folder, two
+// outputs that are one file, an output that is also an input, and (kRefuse) one that exists.
+base::Status check_outputs(const std::vector<OutputPath>& outputs,
+                           const std::vector<std::filesystem::path>& inputs, Overwrite overwrite);
+
+// Creates `folder` with its parents where it is missing.
+base::Status make_folder(const std::filesystem::path& folder);
+
+}  // namespace cuzk::apps

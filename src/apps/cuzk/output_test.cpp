@@ -1,0 +1,74 @@
+// Each way in which an output path can be wrong is found before work starts.
+#include "apps/cuzk/output.h"
+
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace cuzk::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class OutputTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) / ("cuzk_output_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+    std::ofstream(folder_ / "old.json") << "{}";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string refusal(const std::vector<OutputPath>& outputs,
+                      const std::vector<fs::path>& inputs = {},
+                      Overwrite overwrite = Overwrite::kReplace) {
+    const base::Status status = check_outputs(outputs, inputs, overwrite);
+    return status.ok() ? "" : status.error().message;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(OutputTest, AcceptsNewFilesAndReplaceableOnes) {
+  EXPECT_EQ(refusal({{"--proof", folder_ / "new.json"}, {"--public", folder_ / "old.json"}}), "");
+  EXPECT_EQ(refusal({{"--proof", "bare_name.json"}}), "");
+}
+
+TEST_F(OutputTest, RefusesToReplaceKeysUnasked) {
+  EXPECT_THAT(refusal({{"--zkey", folder_ / "old.json"}}, {}, Overwrite::kRefuse),
+              HasSubstr("exists already; --force replaces it"));
+  EXPECT_EQ(refusal({{"--zkey", folder_ / "new.zkey"}}, {}, Overwrite::kRefuse), "");
+}
+
+TEST_F(OutputTest, RefusesFoldersAndMissingFolders) {
+  EXPECT_THAT(refusal({{"--proof", folder_}}), HasSubstr("is a folder"));
+  EXPECT_THAT(refusal({{"--proof", folder_ / "gone" / "x.json"}}), HasSubstr("there is no folder"));
+}
+
+TEST_F(OutputTest, RefusesOneFileForTwoThings) {
+  EXPECT_THAT(refusal({{"--proof", folder_ / "a"}, {"--public", folder_ / "." / "a"}}),
+              HasSubstr("--proof and --public name the same file"));
+  EXPECT_THAT(refusal({{"--proof", folder_ / "old.json"}}, {folder_ / "old.json"}),
+              HasSubstr("--proof would overwrite the input"));
+  fs::create_symlink(folder_ / "old.json", folder_ / "link.json");
+  EXPECT_THAT(refusal({{"--proof", folder_ / "link.json"}}, {folder_ / "old.json"}),
+              HasSubstr("would overwrite the input"));
+}
+
+TEST_F(OutputTest, StreamsMayBeSharedAndNeedNoFolder) {
+  EXPECT_EQ(refusal({{"--proof", "/dev/null"}, {"--public", "/dev/null"}}), "");
+}
+
+TEST_F(OutputTest, MakesFoldersWithTheirParents) {
+  EXPECT_TRUE(make_folder(folder_ / "a" / "b").ok());
+  EXPECT_TRUE(fs::is_directory(folder_ / "a" / "b"));
+  EXPECT_TRUE(make_folder(folder_ / "a").ok());
+  EXPECT_FALSE(make_folder(folder_ / "old.json").ok());
+}
+
+}  // namespace
+}  // namespace cuzk::apps
