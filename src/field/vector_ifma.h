@@ -36,7 +36,7 @@ struct Radix52 {
   static constexpr std::size_t L = P::kModulus.bit_length() > 256 ? 8 : 5;
   static constexpr std::size_t kWordCount = P::kLimbCount;
   static constexpr std::size_t kTopShift = 52 * (L - 1);
-  // reduce() accepts values in (-kBias p, (7 - kBias) p).
+  // reduced() accepts values in (-kBias p, (8 - kBias) p).
   static constexpr int kBias = 5;
   static_assert(52 * L >= P::kModulus.bit_length() + 5, "lazy reduction needs slack");
 
@@ -126,12 +126,15 @@ CUZK_IFMA_INLINE Vec<P> raw_sub(const Vec<P>& a, const Vec<P>& b) {
   }
   return out;
 }
-// a + K p.
+// a + K p, |K| < 8.
 template <int K, class P>
 CUZK_IFMA_INLINE Vec<P> raw_add_multiple(const Vec<P>& a) {
+  constexpr int kSize = K < 0 ? -K : K;
   Vec<P> out;
   CUZK_UNROLL for (std::size_t j = 0; j < Vec<P>::L; ++j) {
-    out.limb[j] = _mm512_add_epi64(a.limb[j], broadcast(kRadix52<P>.multiple[K][j]));
+    const __m512i multiple = broadcast(kRadix52<P>.multiple[kSize][j]);
+    out.limb[j] = K < 0 ? _mm512_sub_epi64(a.limb[j], multiple)
+                        : _mm512_add_epi64(a.limb[j], multiple);
   }
   return out;
 }
@@ -167,7 +170,7 @@ CUZK_IFMA_INLINE Vec<P> carried(Vec<P> a) {
   return a;
 }
 
-// Adds the multiple of p that brings a value in (-5p, 2p), limbs signed and at most 8 * 2^52 in size,
+// Adds the multiple of p that brings a value in (-5p, 3p), limbs signed and at most 8 * 2^52 in size,
 // into [0, (1 + 2^-11) p), and carries it. The quotient comes from the top limb alone.
 template <class P>
 CUZK_IFMA_INLINE Vec<P> reduced(Vec<P> a) {
@@ -287,6 +290,104 @@ CUZK_IFMA_INLINE void transpose8(__m512i (&r)[8]) {
     r[j] = _mm512_shuffle_i64x2(u[j], u[j + 4], 0x88);
     r[j + 4] = _mm512_shuffle_i64x2(u[j], u[j + 4], 0xdd);
   }
+}
+
+// Five limbs from four 64-bit words and back; the value must be below 2^256.
+template <class P>
+CUZK_IFMA_INLINE void unpack_words(Vec<P>& out, const __m512i (&w)[4]) {
+  static_assert(Vec<P>::L == 5);
+  const __m512i mask = broadcast(kMask52);
+  out.limb[0] = _mm512_and_si512(w[0], mask);
+  CUZK_UNROLL for (int j = 1; j < 4; ++j) {
+    const __m512i low = _mm512_srli_epi64(w[j - 1], 64 - 12 * j);
+    out.limb[j] = _mm512_and_si512(_mm512_or_si512(low, _mm512_slli_epi64(w[j], 12 * j)), mask);
+  }
+  out.limb[4] = _mm512_srli_epi64(w[3], 16);
+}
+template <class P>
+CUZK_IFMA_INLINE void pack_words(const Vec<P>& a, __m512i (&w)[4]) {
+  static_assert(Vec<P>::L == 5);
+  CUZK_UNROLL for (int j = 0; j < 4; ++j) {
+    w[j] = _mm512_or_si512(_mm512_srli_epi64(a.limb[j], 12 * j),
+                           _mm512_slli_epi64(a.limb[j + 1], 52 - 12 * j));
+  }
+}
+
+// Eight values of `kWordCount` 64-bit words each, aligned to their size, at rows[0..7] + offset.
+// Values of 8 limbs are stored as limbs, values of 5 limbs as integers in radix 2^64.
+template <class P>
+inline constexpr std::size_t kStoredWords = Radix52<P>::L == 8 ? 8 : 4;
+
+CUZK_IFMA_INLINE __m512i load_halves(const std::uint8_t* low, const std::uint8_t* high) {
+  return _mm512_inserti64x4(
+      _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(low))),
+      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(high)), 1);
+}
+CUZK_IFMA_INLINE void store_halves(__m512i z, std::uint8_t* low, std::uint8_t* high) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(low), _mm512_castsi512_si256(z));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(high), _mm512_extracti64x4_epi64(z, 1));
+}
+
+template <class P, class Rows>
+CUZK_IFMA_INLINE void load(Vec<P>& out, const Rows& rows, std::size_t offset) {
+  if constexpr (Vec<P>::L == 8) {
+    __m512i r[8];
+    CUZK_UNROLL for (int i = 0; i < 8; ++i) r[i] = _mm512_loadu_si512(rows[i] + offset);
+    transpose8(r);
+    CUZK_UNROLL for (int j = 0; j < 8; ++j) out.limb[j] = r[j];
+  } else {
+    __m512i z[4], w[4];
+    CUZK_UNROLL for (int i = 0; i < 4; ++i) {  // rows 0|2, 1|3, 4|6, 5|7
+      const int first = (i & 1) + (i & 2) * 2;
+      z[i] = load_halves(rows[first] + offset, rows[first + 2] + offset);
+    }
+    const __m512i even0 = _mm512_unpacklo_epi64(z[0], z[1]);
+    const __m512i odd0 = _mm512_unpackhi_epi64(z[0], z[1]);
+    const __m512i even1 = _mm512_unpacklo_epi64(z[2], z[3]);
+    const __m512i odd1 = _mm512_unpackhi_epi64(z[2], z[3]);
+    w[0] = _mm512_shuffle_i64x2(even0, even1, 0x88);
+    w[1] = _mm512_shuffle_i64x2(odd0, odd1, 0x88);
+    w[2] = _mm512_shuffle_i64x2(even0, even1, 0xdd);
+    w[3] = _mm512_shuffle_i64x2(odd0, odd1, 0xdd);
+    unpack_words(out, w);
+  }
+}
+
+template <class P, class Rows>
+CUZK_IFMA_INLINE void store(const Vec<P>& a, const Rows& rows, std::size_t offset) {
+  if constexpr (Vec<P>::L == 8) {
+    __m512i r[8];
+    CUZK_UNROLL for (int j = 0; j < 8; ++j) r[j] = a.limb[j];
+    transpose8(r);
+    CUZK_UNROLL for (int i = 0; i < 8; ++i) _mm512_storeu_si512(rows[i] + offset, r[i]);
+  } else {
+    __m512i w[4], z[4];
+    pack_words(a, w);
+    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    const __m512i even0 = _mm512_permutex2var_epi64(w[0], first, w[2]);
+    const __m512i odd0 = _mm512_permutex2var_epi64(w[1], first, w[3]);
+    const __m512i even1 = _mm512_permutex2var_epi64(w[0], second, w[2]);
+    const __m512i odd1 = _mm512_permutex2var_epi64(w[1], second, w[3]);
+    z[0] = _mm512_unpacklo_epi64(even0, odd0);
+    z[1] = _mm512_unpackhi_epi64(even0, odd0);
+    z[2] = _mm512_unpacklo_epi64(even1, odd1);
+    z[3] = _mm512_unpackhi_epi64(even1, odd1);
+    CUZK_UNROLL for (int i = 0; i < 4; ++i) {
+      const int low = (i & 1) + (i & 2) * 2;
+      store_halves(z[i], rows[low] + offset, rows[low + 2] + offset);
+    }
+  }
+}
+
+// Lanes moved down by `Count`, cyclically.
+template <int Count, class P>
+CUZK_IFMA_INLINE Vec<P> rotated(const Vec<P>& a) {
+  Vec<P> out;
+  CUZK_UNROLL for (std::size_t j = 0; j < Vec<P>::L; ++j) {
+    out.limb[j] = _mm512_alignr_epi64(a.limb[j], a.limb[j], Count);
+  }
+  return out;
 }
 
 }  // namespace cuzk::field::ifma

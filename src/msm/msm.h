@@ -9,6 +9,7 @@
 
 #include "curve/groups.h"
 #include "msm/point_source.h"
+#include "msm/row_buffer.h"
 
 namespace cuzk::msm {
 
@@ -23,12 +24,23 @@ curve::Jacobian<G> multiply_indexed(
     const PointSource<G>& bases, std::span<const std::uint32_t> indices,
     std::span<const field::Canonical<typename G::Scalar::Params>> scalars);
 
+// Upper bound of the memory that either takes for its own use, whatever the scalars; a function of
+// group, length, CPU level and thread count.
+template <class G>
+std::uint64_t multiply_scratch_bytes(std::size_t point_count);
+
 // Sum of the bases whose bit is set: bit i of the bitmap (64 bits a word, least significant first)
 // belongs to base i. Bits past bases.size() must be clear. Batched affine additions, no buckets.
 template <class G>
 curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap);
 
+template <class G>
+struct PointKernel;
+template <class G>
+class SegmentSummer;
+
 // Multiples of one base: tables once, then 255 / window additions a scalar, batched over scalars.
+// Immutable, so any number of threads may use one.
 template <class G>
 class FixedBase {
  public:
@@ -37,10 +49,16 @@ class FixedBase {
   // out[i] = scalars[i] * base. Multi-threaded.
   void multiply(std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
                 std::span<curve::Affine<G>> out) const;
+  std::size_t byte_count() const noexcept { return table_.size_bytes(); }
 
  private:
-  std::size_t window_bits_ = 0;
-  std::vector<curve::Affine<G>> table_;
+  void multiply_block(SegmentSummer<G>& summer,
+                      std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
+                      std::span<curve::Affine<G>> out) const;
+
+  const PointKernel<G>* kernel_;
+  std::size_t window_bits_;
+  RowBuffer table_;
 };
 
 // Affine form of many points with one inversion a batch. Multi-threaded.

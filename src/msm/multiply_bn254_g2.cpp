@@ -1,5 +1,5 @@
 // The operations of msm.h for G2 of Bn254.
-#include "msm/simple_impl.h"
+#include "msm/instantiate.h"
 
 namespace cuzk::msm {
 

@@ -1,0 +1,129 @@
+// A counting sort of a chunk's digits by (window, bucket).
+//
+// Per window and slice of the chunk: count, then scatter. Windows and slices run side by side and
+// write disjoint places, so the result does not depend on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/threads.h"
+#include "msm/digits.h"
+#include "msm/kernels/point_kernel.h"
+#include "msm/plan.h"
+
+namespace cuzk::msm {
+
+class BucketSort {
+ public:
+  explicit BucketSort(const MultiplyPlan& plan)
+      : plan_(plan),
+        digits_(plan.window_count * plan.chunk_points),
+        entries_(plan.window_count * plan.chunk_points),
+        starts_(plan.window_count * plan.bucket_count + 1),
+        cursors_(plan.window_count * plan.slice_count * plan.bucket_count) {}
+
+  static std::size_t byte_count(const MultiplyPlan& plan) {
+    const std::size_t digits = plan.window_count * plan.chunk_points;
+    const std::size_t keys = plan.window_count * plan.bucket_count;
+    return digits * (sizeof(RawDigit) + 4) + (keys + 1) * 4 + keys * plan.slice_count * 4;
+  }
+
+  // The raw digits of a window, one per point of the chunk; to be filled before run().
+  std::span<RawDigit> digits(std::size_t window) {
+    return std::span(digits_).subspan(window * plan_.chunk_points, plan_.chunk_points);
+  }
+
+  // Sorts the digits of the first `point_count` points.
+  template <std::size_t N>
+  void run(const DigitReader<N>& reader, std::size_t point_count) {
+    const std::size_t cells = plan_.window_count * plan_.slice_count;
+    base::parallel_for(0, cells, 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t cell = first; cell < last; ++cell) count(reader, point_count, cell);
+    });
+    std::vector<std::uint32_t> window_starts(plan_.window_count + 1);
+    base::parallel_for(0, plan_.window_count, 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t w = first; w < last; ++w) window_starts[w + 1] = place(w);
+    });
+    for (std::size_t w = 0; w < plan_.window_count; ++w) window_starts[w + 1] += window_starts[w];
+    starts_.back() = window_starts.back();
+    base::parallel_for(0, cells, 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t cell = first; cell < last; ++cell) {
+        scatter(reader, point_count, cell, window_starts[cell / plan_.slice_count]);
+      }
+    });
+    base::parallel_for(0, plan_.window_count, 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t w = first; w < last; ++w) {
+        for (std::uint32_t& start : keys_of(w)) start += window_starts[w];
+      }
+    });
+  }
+
+  // operand() of each point with a digit, ordered by key = window * bucket_count + bucket.
+  std::span<const std::uint32_t> entries() const {
+    return std::span(entries_).first(starts_.back());
+  }
+  // Entries of key k are [starts()[k], starts()[k + 1]).
+  std::span<const std::uint32_t> starts() const { return starts_; }
+
+ private:
+  std::span<std::uint32_t> cursors_of(std::size_t cell) {
+    return std::span(cursors_).subspan(cell * plan_.bucket_count, plan_.bucket_count);
+  }
+  std::span<std::uint32_t> keys_of(std::size_t window) {
+    return std::span(starts_).subspan(window * plan_.bucket_count, plan_.bucket_count);
+  }
+  struct Range {
+    std::size_t first, last;
+  };
+  Range points_of(std::size_t cell, std::size_t point_count) const {
+    const std::size_t slice = cell % plan_.slice_count;
+    return {point_count * slice / plan_.slice_count,
+            point_count * (slice + 1) / plan_.slice_count};
+  }
+
+  template <std::size_t N>
+  void count(const DigitReader<N>& reader, std::size_t point_count, std::size_t cell) {
+    const auto raw = digits(cell / plan_.slice_count);
+    const auto counts = cursors_of(cell);
+    std::fill(counts.begin(), counts.end(), 0);
+    const auto [first, last] = points_of(cell, point_count);
+    for (std::size_t i = first; i < last; ++i) {
+      if (raw[i] != reader.zero()) ++counts[reader.bucket(raw[i])];
+    }
+  }
+  // Turns the counts of a window into places relative to the window; returns its total.
+  std::uint32_t place(std::size_t window) {
+    std::uint32_t total = 0;
+    const auto keys = keys_of(window);
+    for (std::size_t bucket = 0; bucket < plan_.bucket_count; ++bucket) {
+      keys[bucket] = total;
+      for (std::size_t slice = 0; slice < plan_.slice_count; ++slice) {
+        std::uint32_t& cursor = cursors_of(window * plan_.slice_count + slice)[bucket];
+        const std::uint32_t size = cursor;
+        cursor = total;
+        total += size;
+      }
+    }
+    return total;
+  }
+  template <std::size_t N>
+  void scatter(const DigitReader<N>& reader, std::size_t point_count, std::size_t cell,
+               std::uint32_t window_start) {
+    const auto raw = digits(cell / plan_.slice_count);
+    const auto cursors = cursors_of(cell);
+    std::uint32_t* out = entries_.data() + window_start;
+    const auto [first, last] = points_of(cell, point_count);
+    for (std::size_t i = first; i < last; ++i) {
+      if (raw[i] == reader.zero()) continue;
+      out[cursors[reader.bucket(raw[i])]++] = operand(i, reader.negative(raw[i]));
+    }
+  }
+
+  const MultiplyPlan plan_;
+  std::vector<RawDigit> digits_;
+  std::vector<std::uint32_t> entries_, starts_, cursors_;
+};
+
+}  // namespace cuzk::msm

@@ -1,0 +1,233 @@
+// Batched affine additions, eight pairs side by side. For *_ifma.cpp only.
+//
+// Forward pass over the vectors of a block: denominator d = x2 - x1, prefix product of norm(d).
+// One inversion. Backward pass: slope = (y2 - y1) / d, x3 = slope^2 - x1 - x2,
+// y3 = slope (x1 - x3) - y1. Over Fp that is 6 products a pair; over Fp2, in units of Fp products,
+// 1.5 + 3 + 2 for the inversion and 3 + 2 + 3 for the rest.
+//
+// A vector that may hold an exceptional pair (equal x, an infinite operand) is found by comparing
+// lowest limbs; `classify` then decides exactly and leaves masks for the backward pass. Denominators
+// of pairs that need none become one.
+//
+// Bounds in units of p: rows 1 + 2^-11; d and the numerator below 5.1; products below 2.
+#pragma once
+
+#include "msm/kernels/coordinate_ifma.h"
+#include "msm/kernels/ifma_entry.h"
+#include "msm/kernels/point_kernel.h"
+
+namespace cuzk::msm::ifma {
+
+inline constexpr std::size_t kBlockVectors = 256;
+inline constexpr std::size_t kPrefetchPairs = 40;
+
+// Lanes by what happens to them; lanes in none of them are plain chords.
+struct ExceptionMasks {
+  __mmask8 tangent = 0, infinity = 0, left = 0, right = 0;
+  bool any() const { return (tangent | infinity | left | right) != 0; }
+};
+
+template <class E>
+struct BlockEntry {
+  E denominator;
+  Vec<typename E::Params> norm, prefix;
+  ExceptionMasks exceptions;
+};
+
+// The operands of eight pairs; a short last vector repeats its last pair.
+struct Operands {
+  const std::uint8_t* left[8];
+  const std::uint8_t* right[8];
+  std::uint8_t* out[8];
+  __mmask8 left_negated = 0, right_negated = 0;
+};
+
+struct Arrays {
+  const std::uint8_t* left;
+  const std::uint8_t* right;
+  std::uint8_t* out;
+  std::size_t row_bytes;
+};
+
+CUZK_IFMA_INLINE Operands operands_of(const Arrays& arrays, const AddPair* pairs,
+                                      std::size_t count) {
+  Operands out;
+  unsigned left = 0, right = 0;
+  CUZK_UNROLL for (std::size_t i = 0; i < 8; ++i) {
+    const AddPair& pair = pairs[i < count ? i : count - 1];
+    out.left[i] = arrays.left + (pair.left >> 1) * arrays.row_bytes;
+    out.right[i] = arrays.right + (pair.right >> 1) * arrays.row_bytes;
+    out.out[i] = arrays.out + pair.out * arrays.row_bytes;
+    left |= (pair.left & 1) << i;
+    right |= (pair.right & 1) << i;
+  }
+  out.left_negated = static_cast<__mmask8>(left);
+  out.right_negated = static_cast<__mmask8>(right);
+  return out;
+}
+
+CUZK_IFMA_INLINE void prefetch_row(const std::uint8_t* row, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(row + i), _MM_HINT_T0);
+  }
+}
+CUZK_IFMA_INLINE void prefetch_vector(const Arrays& arrays, const AddPair* pairs) {
+  for (std::size_t i = 0; i < 8; ++i) {
+    prefetch_row(arrays.left + (pairs[i].left >> 1) * arrays.row_bytes, arrays.row_bytes);
+    prefetch_row(arrays.right + (pairs[i].right >> 1) * arrays.row_bytes, arrays.row_bytes);
+  }
+}
+
+// Exact decision for one vector; puts the right denominators into `d`.
+template <class E>
+[[gnu::noinline]] ExceptionMasks classify(const Operands& operands, const E& x1, const E& x2,
+                                          E& d) {
+  E y1, y2;
+  load(y1, operands.left, Coordinate<E>::kBytes);
+  load(y2, operands.right, Coordinate<E>::kBytes);
+  const __mmask8 infinite1 = equals_multiple<0>(x1) & equals_multiple<0>(y1);
+  const __mmask8 infinite2 = equals_multiple<0>(x2) & equals_multiple<0>(y2);
+  const __mmask8 equal_x = is_zero_mod_p(d) & static_cast<__mmask8>(~(infinite1 | infinite2));
+  const E signed1 = raw_negate_if(y1, operands.left_negated);
+  const E signed2 = raw_negate_if(y2, operands.right_negated);
+  const __mmask8 equal_y = is_zero_mod_p(carried(raw_add_multiple<3>(raw_sub(signed2, signed1))));
+  ExceptionMasks masks;
+  masks.tangent = equal_x & equal_y & static_cast<__mmask8>(~is_zero_mod_p(y1));
+  masks.infinity = (equal_x & static_cast<__mmask8>(~masks.tangent)) | (infinite1 & infinite2);
+  masks.left = infinite2 & static_cast<__mmask8>(~infinite1);
+  masks.right = infinite1 & static_cast<__mmask8>(~infinite2);
+  E one;
+  set_one(one);
+  d = select(masks.tangent, d, carried(raw_add_multiple<3>(raw_add(signed1, signed1))));
+  d = select(masks.infinity | masks.left | masks.right, d, one);
+  return masks;
+}
+
+template <class E>
+CUZK_IFMA_INLINE void forward_step(const Operands& operands, BlockEntry<E>& entry,
+                                   Vec<typename E::Params>& running) {
+  E x1, x2;
+  load(x1, operands.left, 0);
+  load(x2, operands.right, 0);
+  entry.denominator = carried(raw_add_multiple<2>(raw_sub(x2, x1)));
+  entry.exceptions = {};
+  const __mmask8 suspects =
+      may_be_multiple(entry.denominator) | may_be_zero(x1) | may_be_zero(x2);
+  if (suspects != 0) [[unlikely]] {
+    entry.exceptions = classify(operands, x1, x2, entry.denominator);
+  }
+  entry.norm = norm(entry.denominator);
+  entry.prefix = running;
+  running = running * entry.norm;
+}
+
+// The results of exceptional lanes put over those of the chord formula.
+template <class E>
+[[gnu::noinline]] void place_exceptions(const Operands& operands, const ExceptionMasks& masks,
+                                        E& x3, E& y3) {
+  E x, y, zero;
+  set_zero(zero);
+  load(x, operands.left, 0);
+  load(y, operands.left, Coordinate<E>::kBytes);
+  x3 = select(masks.left, x3, x);
+  y3 = select(masks.left, y3, reduced(raw_negate_if(y, operands.left_negated)));
+  load(x, operands.right, 0);
+  load(y, operands.right, Coordinate<E>::kBytes);
+  x3 = select(masks.right, x3, x);
+  y3 = select(masks.right, y3, reduced(raw_negate_if(y, operands.right_negated)));
+  x3 = select(masks.infinity, x3, zero);
+  y3 = select(masks.infinity, y3, zero);
+}
+
+// 3 x^2, carried, for bound 2.
+template <class E>
+[[gnu::noinline]] void tangent_numerator(E& out, const E& x) {
+  const E square = squared(x);
+  out = carried(raw_add(raw_add(square, square), square));
+}
+
+template <class E>
+CUZK_IFMA_INLINE void backward_step(const Operands& operands, const BlockEntry<E>& entry,
+                                    Vec<typename E::Params>& inverse) {
+  E x1, y1, y2;
+  load(x1, operands.left, 0);
+  load(y1, operands.left, Coordinate<E>::kBytes);
+  load(y2, operands.right, Coordinate<E>::kBytes);
+  y1 = raw_negate_if(y1, operands.left_negated);
+  y2 = raw_negate_if(y2, operands.right_negated);
+  E numerator = carried(raw_add_multiple<3>(raw_sub(y2, y1)));
+  E x2 = raw_add_multiple<-2>(raw_add(entry.denominator, x1));
+  const bool exceptional = entry.exceptions.any();
+  if (exceptional) [[unlikely]] {
+    E tangent;
+    tangent_numerator(tangent, x1);
+    numerator = select(entry.exceptions.tangent, numerator, tangent);
+    x2 = select(entry.exceptions.tangent, x2, x1);
+  }
+  const E own = inverse_from_norm(entry.denominator, inverse * entry.prefix);
+  inverse = inverse * entry.norm;
+  const E slope = numerator * own;
+  E x3 = reduced(raw_sub(raw_sub(squared(slope), x1), x2));
+  E y3 = reduced(raw_sub(slope * carried(raw_add_multiple<2>(raw_sub(x1, x3))), y1));
+  if (exceptional) [[unlikely]] place_exceptions(operands, entry.exceptions, x3, y3);
+  store(x3, operands.out, 0);
+  store(y3, operands.out, Coordinate<E>::kBytes);
+}
+
+// The inverse of each lane from one scalar inversion: the lanes' product is built by rotations, and
+// the product of all other lanes beside it.
+template <class P, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
+[[gnu::noinline]] Vec<P> invert_lanes(const Vec<P>& a) {
+  const Vec<P> by4 = rotated<4>(a), pairs = a * by4;
+  const Vec<P> by2 = rotated<2>(pairs), quads = pairs * by2;
+  const Vec<P> by1 = rotated<1>(quads), all = quads * by1;
+  alignas(64) std::uint64_t words[8][8];
+  std::uint8_t* rows[8];
+  for (int i = 0; i < 8; ++i) rows[i] = reinterpret_cast<std::uint8_t*>(words[i]);
+  store(all, rows, 0);
+  Invert(words[0], words[1]);
+  for (int i = 0; i < 8; ++i) rows[i] = reinterpret_cast<std::uint8_t*>(words[1]);
+  Vec<P> inverse;
+  load(inverse, rows, 0);
+  return inverse * (by4 * (by2 * by1));
+}
+
+template <class E, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
+void add_block(const Arrays& arrays, const AddPair* pairs, std::size_t count,
+               std::size_t prefetchable, BlockEntry<E>* entries) {
+  using P = typename E::Params;
+  Vec<P> running = one_vec<P>();
+  const std::size_t vectors = (count + 7) / 8;
+  for (std::size_t v = 0; v < vectors; ++v) {
+    if (8 * v + kPrefetchPairs + 8 <= prefetchable) {
+      prefetch_vector(arrays, pairs + 8 * v + kPrefetchPairs);
+    }
+    forward_step(operands_of(arrays, pairs + 8 * v, count - 8 * v), entries[v], running);
+  }
+  Vec<P> inverse = invert_lanes<P, Invert>(running);
+  for (std::size_t v = vectors; v > 0; --v) {
+    const std::size_t first = 8 * (v - 1);
+    backward_step(operands_of(arrays, pairs + first, count - first), entries[v - 1], inverse);
+  }
+}
+
+template <class E, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
+void add_pairs(const std::uint8_t* left_rows, const std::uint8_t* right_rows,
+               std::uint8_t* out_rows, const AddPair* pairs, std::size_t count,
+               std::uint8_t* scratch) {
+  const Arrays arrays = {left_rows, right_rows, out_rows, 2 * Coordinate<E>::kBytes};
+  auto* entries = reinterpret_cast<BlockEntry<E>*>(scratch);
+  constexpr std::size_t kBlockPairs = 8 * kBlockVectors;
+  for (std::size_t first = 0; first < count; first += kBlockPairs) {
+    const std::size_t left = count - first;
+    add_block<E, Invert>(arrays, pairs + first, left < kBlockPairs ? left : kBlockPairs, left,
+                         entries);
+  }
+}
+
+template <class E, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
+constexpr Entry entry() {
+  return {add_pairs<E, Invert>, sizeof(BlockEntry<E>) * kBlockVectors};
+}
+
+}  // namespace cuzk::msm::ifma

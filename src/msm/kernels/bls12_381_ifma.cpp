@@ -1,0 +1,28 @@
+// The IFMA point kernels of BLS12-381; empty in builds for other processors.
+#include "msm/kernels/ifma_entry.h"
+
+#if defined(__AVX512IFMA__)
+
+#include "field/bls12_381.h"
+#include "msm/kernels/add_pairs_ifma.h"
+
+namespace cuzk::msm::ifma {
+
+using FpVec = Vec<field::bls12_381::FpParams>;
+using Fp2Vec = Vec2<field::bls12_381::FpParams>;
+
+Entry bls12_381_g1() { return entry<FpVec, invert_bls12_381>(); }
+Entry bls12_381_g2() { return entry<Fp2Vec, invert_bls12_381>(); }
+
+}  // namespace cuzk::msm::ifma
+
+#else
+
+namespace cuzk::msm::ifma {
+
+Entry bls12_381_g1() { return {}; }
+Entry bls12_381_g2() { return {}; }
+
+}  // namespace cuzk::msm::ifma
+
+#endif

@@ -1,0 +1,113 @@
+// Bodies of multiply, multiply_indexed and sum_by_bitmap; included by the instantiating files only.
+#pragma once
+
+#include "msm/bucket_sums.h"
+#include "msm/msm.h"
+
+namespace cuzk::msm {
+
+template <class G>
+MultiplyPlan plan_for(std::size_t point_count) {
+  PlanInputs inputs;
+  inputs.scalar_bits = G::Scalar::kBitCount;
+  inputs.thread_count = base::thread_count();
+  return plan_multiply(point_count, inputs);
+}
+
+template <class G>
+curve::Jacobian<G> multiply_loaded(const PointLoader<G>& load,
+                                   std::span<const ScalarOf<G>> scalars) {
+  if (scalars.empty()) return curve::Jacobian<G>::infinity();
+  const MultiplyPlan plan = plan_for<G>(scalars.size());
+  BucketSums<G> sums(point_kernel<G>(), plan);
+  for (std::size_t first = 0; first < scalars.size(); first += plan.chunk_points) {
+    const std::size_t size = std::min(plan.chunk_points, scalars.size() - first);
+    sums.add_chunk(load, first, scalars.subspan(first, size));
+  }
+  return sums.finish();
+}
+
+template <class G>
+curve::Jacobian<G> multiply(const PointSource<G>& bases,
+                            std::span<const ScalarOf<G>> scalars) {
+  CUZK_CHECK(bases.size() == scalars.size());
+  return multiply_loaded<G>(
+      [&](std::size_t first, std::span<curve::Affine<G>> out) { bases.decode(first, out); },
+      scalars);
+}
+
+template <class G>
+curve::Jacobian<G> multiply_indexed(const PointSource<G>& bases,
+                                    std::span<const std::uint32_t> indices,
+                                    std::span<const ScalarOf<G>> scalars) {
+  CUZK_CHECK(indices.size() == scalars.size());
+  return multiply_loaded<G>(
+      [&](std::size_t first, std::span<curve::Affine<G>> out) {
+        bases.gather(indices.subspan(first, out.size()), out);
+      },
+      scalars);
+}
+
+template <class G>
+std::uint64_t multiply_scratch_bytes(std::size_t point_count) {
+  if (point_count == 0) return 0;
+  return BucketSums<G>::byte_count(point_kernel<G>(), plan_for<G>(point_count),
+                                   base::thread_count());
+}
+
+// The sum of the set bases among [first, last), into `out_row`; `rows` has room for all of them.
+template <class G>
+void sum_bits_of(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap,
+                 std::size_t first, std::size_t last, SegmentSummer<G>& summer, RowBuffer& rows,
+                 std::uint8_t* out_row) {
+  const PointKernel<G>& kernel = summer.kernel();
+  std::vector<std::uint32_t> entries;
+  curve::Affine<G> block[64];
+  for (std::size_t word = first / 64; word * 64 < last; ++word) {
+    std::size_t size = 0;
+    for (std::uint64_t bits = bitmap[word]; bits != 0; bits &= bits - 1) {
+      block[size] = bases.at(word * 64 + std::size_t(__builtin_ctzll(bits)));
+      if (!block[size].is_infinity()) ++size;
+    }
+    kernel.pack(block, size, rows.data() + entries.size() * kernel.row_bytes);
+    for (std::size_t i = 0; i < size; ++i) entries.push_back(operand(entries.size()));
+  }
+  if (entries.empty()) return;
+  const std::uint32_t length = static_cast<std::uint32_t>(entries.size());
+  summer.sum(rows.data(), entries, {&length, 1});
+  kernel.copy(summer.row(0), false, out_row);
+}
+
+template <class G>
+curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases,
+                                 std::span<const std::uint64_t> bitmap) {
+  CUZK_CHECK(bitmap.size() >= (bases.size() + 63) / 64);
+  // Pieces of whole words, some for each thread, long enough to share inversions well.
+  const std::size_t piece = std::clamp<std::size_t>(
+      bases.size() / (8 * base::thread_count()) / 64 * 64, 4096, 32768);
+  const std::size_t pieces = (bases.size() + piece - 1) / piece;
+  const PointKernel<G>& kernel = point_kernel<G>();
+  RowBuffer partial(pieces * kernel.row_bytes);
+  partial.fill_zero();
+  SummerPool<G> pool(kernel, std::max(piece, pieces));
+  base::parallel_for(0, pieces, 1, [&](std::size_t from, std::size_t to) {
+    typename SummerPool<G>::Loan summer(pool);
+    RowBuffer rows(piece * kernel.row_bytes);
+    for (std::size_t i = from; i < to; ++i) {
+      sum_bits_of(bases, bitmap, i * piece, std::min((i + 1) * piece, bases.size()), *summer, rows,
+                  partial.data() + i * kernel.row_bytes);
+    }
+  });
+  auto sum = curve::Jacobian<G>::infinity();
+  if (pieces == 0) return sum;
+  std::vector<std::uint32_t> entries(pieces);
+  for (std::size_t i = 0; i < pieces; ++i) entries[i] = operand(i);
+  const std::uint32_t length = static_cast<std::uint32_t>(pieces);
+  typename SummerPool<G>::Loan summer(pool);
+  summer->sum(partial.data(), entries, {&length, 1});
+  curve::Affine<G> total;
+  kernel.unpack(summer->row(0), 1, &total);
+  return curve::Jacobian<G>::from_affine(total);
+}
+
+}  // namespace cuzk::msm

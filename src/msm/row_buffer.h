@@ -1,0 +1,48 @@
+// Memory for point rows: aligned to cache lines, zero (that is, infinity everywhere) when asked.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "base/check.h"
+
+namespace cuzk::msm {
+
+// Owns `size_bytes` bytes at a 64-byte boundary; movable, empty by default.
+class RowBuffer {
+ public:
+  RowBuffer() = default;
+  explicit RowBuffer(std::size_t size_bytes) : size_bytes_((size_bytes + 63) / 64 * 64) {
+    if (size_bytes_ == 0) return;
+    bytes_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(64, size_bytes_)));
+    CUZK_CHECK(bytes_ != nullptr);
+  }
+
+  std::uint8_t* data() noexcept { return bytes_.get(); }
+  const std::uint8_t* data() const noexcept { return bytes_.get(); }
+  std::size_t size_bytes() const noexcept { return size_bytes_; }
+  void fill_zero() {
+    if (size_bytes_ != 0) std::memset(bytes_.get(), 0, size_bytes_);
+  }
+
+ private:
+  struct Free {
+    void operator()(std::uint8_t* p) const noexcept { std::free(p); }
+  };
+  std::unique_ptr<std::uint8_t, Free> bytes_;
+  std::size_t size_bytes_ = 0;
+};
+
+// Whether a row is infinity. Almost every other row is told from it by its first word.
+inline bool row_is_zero(const std::uint8_t* row, std::size_t row_bytes) {
+  for (std::size_t i = 0; i < row_bytes; i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, row + i, sizeof word);
+    if (word != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace cuzk::msm

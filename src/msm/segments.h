@@ -1,0 +1,161 @@
+// Sums of many segments of points at once, by trees of batched affine additions.
+//
+// This is the engine under everything in this room: a bucket, a bit sum and a fixed-base product are
+// each a segment. In a round, every segment adds its points in pairs and halves its length; all pairs
+// of all segments are one batch. A segment of n points costs n - 1 additions whatever its points
+// are, so a pile-up into one bucket costs no more than an even spread.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "msm/kernels/point_kernel.h"
+#include "msm/row_buffer.h"
+
+namespace cuzk::msm {
+
+// Working memory of one thread for segments of at most `entries_max` points together. Reused for any
+// number of calls; not for two threads at once.
+template <class G>
+class SegmentSummer {
+ public:
+  SegmentSummer(const PointKernel<G>& kernel, std::size_t entries_max)
+      : kernel_(kernel),
+        entries_max_(entries_max),
+        rows_(work_rows(entries_max) * kernel.row_bytes),
+        scratch_(kernel.scratch_bytes),
+        pairs_(entries_max / 2 + 1) {}
+
+  static std::size_t byte_count(const PointKernel<G>& kernel, std::size_t entries_max) {
+    return work_rows(entries_max) * kernel.row_bytes + kernel.scratch_bytes +
+           (entries_max / 2 + 1) * sizeof(AddPair) + entries_max * sizeof(Segment);
+  }
+  std::size_t entries_max() const noexcept { return entries_max_; }
+
+  // Sums each run of `lengths[k]` (positive) consecutive entries; an entry is an operand() into
+  // `source_rows`. The sum of segment k is then at row(k), until the next call.
+  void sum(const std::uint8_t* source_rows, std::span<const std::uint32_t> entries,
+           std::span<const std::uint32_t> lengths) {
+    CUZK_CHECK(entries.size() <= entries_max_);
+    first_round(source_rows, entries, lengths);
+    for (std::size_t stride = 1; !active_.empty(); stride *= 2) later_round(stride);
+  }
+  const std::uint8_t* row(std::size_t segment) const {
+    return rows_.data() + first_rows_[segment] * kernel_.row_bytes;
+  }
+  // The same as an index into rows().
+  std::uint32_t row_index(std::size_t segment) const { return first_rows_[segment]; }
+  const std::uint8_t* rows() const { return rows_.data(); }
+
+  // The kernel's additions with this object's scratch.
+  void add_pairs(const std::uint8_t* left, const std::uint8_t* right, std::uint8_t* out,
+                 std::span<const AddPair> pairs) {
+    kernel_.add_pairs(left, right, out, pairs.data(), pairs.size(), scratch_.data());
+  }
+  const PointKernel<G>& kernel() const noexcept { return kernel_; }
+
+ private:
+  // Rows [first, first + (length - 1) * stride] in steps of the round's stride are still to be added.
+  struct Segment {
+    std::uint32_t first, length;
+  };
+
+  // One row for each two entries, one more for each odd segment.
+  static std::size_t work_rows(std::size_t entries_max) { return entries_max + 1; }
+
+  void first_round(const std::uint8_t* source_rows, std::span<const std::uint32_t> entries,
+                   std::span<const std::uint32_t> lengths) {
+    active_.clear();
+    first_rows_.clear();
+    std::size_t pair_count = 0, entry = 0;
+    std::uint32_t row = 0;
+    for (const std::uint32_t length : lengths) {
+      first_rows_.push_back(row);
+      const std::uint32_t rows = (length + 1) / 2;
+      if (rows > 1) active_.push_back({row, rows});
+      for (std::uint32_t j = 0; j < length / 2; ++j, entry += 2) {
+        pairs_[pair_count++] = {entries[entry], entries[entry + 1], row++};
+      }
+      if (length % 2 != 0) {
+        const std::uint32_t single = entries[entry++];
+        kernel_.copy(source_rows + std::size_t{single >> 1} * kernel_.row_bytes,
+                     (single & 1) != 0, rows_.data() + std::size_t{row++} * kernel_.row_bytes);
+      }
+    }
+    CUZK_CHECK(entry == entries.size());
+    add_pairs(source_rows, source_rows, rows_.data(), {pairs_.data(), pair_count});
+  }
+
+  void later_round(std::size_t stride) {
+    std::size_t pair_count = 0, kept = 0;
+    for (const Segment& segment : active_) {
+      for (std::uint32_t j = 0; j + 1 < segment.length; j += 2) {
+        const std::size_t left = segment.first + j * stride;
+        pairs_[pair_count++] = {operand(left), operand(left + stride),
+                                static_cast<std::uint32_t>(left)};
+      }
+      const std::uint32_t length = (segment.length + 1) / 2;
+      const Segment next = {segment.first, length};
+      if (length > 1) active_[kept++] = next;
+    }
+    active_.resize(kept);
+    add_pairs(rows_.data(), rows_.data(), rows_.data(), {pairs_.data(), pair_count});
+  }
+
+  const PointKernel<G>& kernel_;
+  std::size_t entries_max_;
+  RowBuffer rows_, scratch_;
+  std::vector<AddPair> pairs_;
+  std::vector<Segment> active_;
+  std::vector<std::uint32_t> first_rows_;
+};
+
+// Lends summers to the threads of one operation, so that their memory is touched once.
+template <class G>
+class SummerPool {
+ public:
+  SummerPool(const PointKernel<G>& kernel, std::size_t entries_max)
+      : kernel_(kernel), entries_max_(entries_max) {}
+
+  // A summer for as long as the loan lives.
+  class Loan {
+   public:
+    explicit Loan(SummerPool& pool) : pool_(pool), summer_(pool.take()) {}
+    ~Loan() { pool_.give_back(std::move(summer_)); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    SegmentSummer<G>& operator*() { return *summer_; }
+    SegmentSummer<G>* operator->() { return summer_.get(); }
+
+   private:
+    SummerPool& pool_;
+    std::unique_ptr<SegmentSummer<G>> summer_;
+  };
+
+ private:
+  std::unique_ptr<SegmentSummer<G>> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto summer = std::move(idle_.back());
+        idle_.pop_back();
+        return summer;
+      }
+    }
+    return std::make_unique<SegmentSummer<G>>(kernel_, entries_max_);
+  }
+  void give_back(std::unique_ptr<SegmentSummer<G>> summer) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(summer));
+  }
+
+  const PointKernel<G>& kernel_;
+  const std::size_t entries_max_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<SegmentSummer<G>>> idle_;
+};
+
+}  // namespace cuzk::msm
