@@ -45,12 +45,12 @@ std::string TreeShape::name() const {
          std::to_string(top_arity);
 }
 
-std::vector<unsigned> level_arities(const TreeShape& shape, std::uint64_t leaf_count) {
+std::vector<std::size_t> level_arities(const TreeShape& shape, std::uint64_t leaf_count) {
   CUZK_CHECK(leaf_count % shape.base_tree_count() == 0);
   const unsigned base_log2 = log2_exact(leaf_count / shape.base_tree_count());
   const unsigned arity_log2 = log2_exact(shape.base_arity);
   CUZK_CHECK(base_log2 % arity_log2 == 0);
-  std::vector<unsigned> out(base_log2 / arity_log2, shape.base_arity);
+  std::vector<std::size_t> out(base_log2 / arity_log2, shape.base_arity);
   if (shape.sub_arity != 0) out.push_back(shape.sub_arity);
   if (shape.top_arity != 0) out.push_back(shape.top_arity);
   return out;

@@ -35,7 +35,7 @@ inline constexpr TreeShape kBinaryTree{2, 0, 0};
 
 // Arity of each level from the leaves up. `leaf_count` must be a whole number of complete base
 // trees (checked).
-std::vector<unsigned> level_arities(const TreeShape& shape, std::uint64_t leaf_count);
+std::vector<std::size_t> level_arities(const TreeShape& shape, std::uint64_t leaf_count);
 
 // log2 of a power of two (checked).
 unsigned log2_exact(std::uint64_t power_of_two);

@@ -55,10 +55,10 @@ TEST(SectorShape, SplitsPathsIntoLevels) {
     const SectorShape& shape = **sector_shape_by_name(size);
     return level_arities(shape.tree, shape.node_count());
   };
-  EXPECT_EQ(levels("2KiB"), (std::vector<unsigned>{8, 8}));
-  EXPECT_EQ(levels("4KiB"), (std::vector<unsigned>{8, 8, 2}));
-  EXPECT_EQ(levels("32KiB"), (std::vector<unsigned>{8, 8, 8, 2}));
-  EXPECT_EQ(levels("32GiB"), (std::vector<unsigned>{8, 8, 8, 8, 8, 8, 8, 8, 8, 8}));
+  EXPECT_EQ(levels("2KiB"), (std::vector<std::size_t>{8, 8}));
+  EXPECT_EQ(levels("4KiB"), (std::vector<std::size_t>{8, 8, 2}));
+  EXPECT_EQ(levels("32KiB"), (std::vector<std::size_t>{8, 8, 8, 2}));
+  EXPECT_EQ(levels("32GiB"), (std::vector<std::size_t>{8, 8, 8, 8, 8, 8, 8, 8, 8, 8}));
   EXPECT_EQ(levels("64GiB").size(), 11u);
   EXPECT_EQ(level_arities(kBinaryTree, 64).size(), 6u);
 }
@@ -66,7 +66,7 @@ TEST(SectorShape, SplitsPathsIntoLevels) {
 TEST(SectorShape, EveryPathReachesEveryNode) {
   for (const SectorShape& shape : all_sector_shapes()) {
     std::uint64_t product = 1;
-    for (const unsigned arity : level_arities(shape.tree, shape.node_count())) product *= arity;
+    for (const std::size_t arity : level_arities(shape.tree, shape.node_count())) product *= arity;
     EXPECT_EQ(product, shape.node_count()) << shape.name;
   }
 }

@@ -84,7 +84,7 @@ class Reader {
   Status node(sj::value value, Node& out);
   Status nodes(sj::value value, std::size_t count, std::vector<Node>& out);
 
-  Status path(sj::value value, std::span<const unsigned> arities, std::vector<PathElement>& out);
+  Status path(sj::value value, std::span<const std::size_t> arities, std::vector<PathElement>& out);
   Status merkle_proof(sj::value value, const TreeShape& shape, MerkleProof& out);
   Status column(sj::value value, ColumnProof& out);
   Status column_proof(sj::value value, ColumnProof& out);
@@ -280,11 +280,11 @@ Status Reader::nodes(sj::value value, std::size_t count, std::vector<Node>& out)
   });
 }
 
-Status Reader::path(sj::value value, std::span<const unsigned> arities,
+Status Reader::path(sj::value value, std::span<const std::size_t> arities,
                     std::vector<PathElement>& out) {
   std::size_t level = 0;
   const auto element = [&](sj::value inner) {
-    const unsigned arity = arities[level++];
+    const std::size_t arity = arities[level++];
     PathElement& target = out.emplace_back();
     const Member members[] = {
         {"hashes", [&](sj::value v) { return nodes(v, arity - 1, target.hashes); }},
@@ -297,8 +297,8 @@ Status Reader::path(sj::value value, std::span<const unsigned> arities,
 }
 
 Status Reader::merkle_proof(sj::value value, const TreeShape& shape, MerkleProof& out) {
-  const std::vector<unsigned> arities = level_arities(shape, shape_->node_count());
-  const std::span<const unsigned> levels = arities;
+  const std::vector<std::size_t> arities = level_arities(shape, shape_->node_count());
+  const std::span<const std::size_t> levels = arities;
   const std::size_t upper = (shape.sub_arity != 0) + (shape.top_arity != 0);
   const std::size_t base = levels.size() - upper;
   // Paths are read apart, because members come in any order.

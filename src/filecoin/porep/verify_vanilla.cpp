@@ -64,7 +64,7 @@ class Verifier {
   const PorepClaim& claim_;
   Graph graph_;
   Node comm_c_, comm_r_last_;
-  std::vector<unsigned> binary_arities_, arities_;
+  std::vector<std::size_t> binary_arities_, arities_;
 };
 
 base::Status Verifier::roots(const std::string& where) const {

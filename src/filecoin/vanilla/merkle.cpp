@@ -49,7 +49,7 @@ MerkleTree MerkleTree::build(NodeHash hash, const TreeShape& shape, std::vector<
   tree.shape_ = shape;
   tree.arities_ = level_arities(shape, leaves.size());
   tree.levels_.push_back(std::move(leaves));
-  for (const unsigned arity : tree.arities_) {
+  for (const std::size_t arity : tree.arities_) {
     const std::vector<Node>& below = tree.levels_.back();
     std::vector<Node> level(below.size() / arity);
     base::parallel_for(0, level.size(), 64, [&](std::size_t first, std::size_t last) {
@@ -70,7 +70,7 @@ MerkleProof MerkleTree::proof(std::uint64_t leaf_index) const {
   out.leaf = levels_[0][leaf_index];
   std::uint64_t index = leaf_index;
   for (std::size_t l = 0; l < arities_.size(); ++l) {
-    const unsigned arity = arities_[l];
+    const std::size_t arity = arities_[l];
     PathElement element;
     element.index = index % arity;
     const std::uint64_t first = index - element.index;
@@ -98,7 +98,7 @@ base::Bytes MerkleTree::base_tree_bytes(std::uint64_t base_tree, std::size_t fir
 }
 
 base::Status check_merkle_proof(const MerkleProof& proof, NodeHash hash,
-                                std::span<const unsigned> arities, std::uint64_t leaf_index,
+                                std::span<const std::size_t> arities, std::uint64_t leaf_index,
                                 std::string_view where) {
   if (proof.path.size() != arities.size()) {
     return proof_error(where, "the path has " + std::to_string(proof.path.size()) +
@@ -108,7 +108,7 @@ base::Status check_merkle_proof(const MerkleProof& proof, NodeHash hash,
   std::uint64_t index = leaf_index;
   for (std::size_t l = 0; l < arities.size(); ++l) {
     const PathElement& element = proof.path[l];
-    const unsigned arity = arities[l];
+    const std::size_t arity = arities[l];
     const std::string level = "path element " + std::to_string(l);
     if (element.hashes.size() + 1 != arity) {
       return proof_error(where, level + " has " + std::to_string(element.hashes.size()) +
@@ -138,7 +138,7 @@ base::Status check_merkle_proof(const MerkleProof& proof, NodeHash hash,
   return base::ok_status();
 }
 
-std::uint64_t path_index(const MerkleProof& proof, std::span<const unsigned> arities) {
+std::uint64_t path_index(const MerkleProof& proof, std::span<const std::size_t> arities) {
   CUZK_CHECK(proof.path.size() == arities.size());
   std::uint64_t index = 0, unit = 1;
   for (std::size_t l = 0; l < arities.size(); ++l) {

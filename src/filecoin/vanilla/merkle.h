@@ -64,7 +64,7 @@ class MerkleTree {
  private:
   NodeHash hash_ = NodeHash::kPoseidon;
   TreeShape shape_;
-  std::vector<unsigned> arities_;
+  std::vector<std::size_t> arities_;
   std::vector<std::vector<Node>> levels_;
 };
 
@@ -72,10 +72,10 @@ class MerkleTree {
 // `leaf_index` to proof.root. The error begins with `where`, the place of the proof in its file.
 // Every hash must be canonical (checked).
 base::Status check_merkle_proof(const MerkleProof& proof, NodeHash hash,
-                                std::span<const unsigned> arities, std::uint64_t leaf_index,
+                                std::span<const std::size_t> arities, std::uint64_t leaf_index,
                                 std::string_view where);
 
 // The leaf index that the path's digits spell, for a path of the right lengths.
-std::uint64_t path_index(const MerkleProof& proof, std::span<const unsigned> arities);
+std::uint64_t path_index(const MerkleProof& proof, std::span<const std::size_t> arities);
 
 }  // namespace cuzk::filecoin

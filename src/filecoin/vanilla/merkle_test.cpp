@@ -14,13 +14,13 @@ std::vector<Node> leaves_of(std::size_t count) {
 }
 
 // The root by splitting from the top: top level first, then sub, then base trees.
-Node root_naive(NodeHash hash, std::span<const Node> leaves, std::vector<unsigned> arities) {
+Node root_naive(NodeHash hash, std::span<const Node> leaves, std::vector<std::size_t> arities) {
   if (arities.empty()) return leaves[0];
-  const unsigned arity = arities.back();
+  const std::size_t arity = arities.back();
   arities.pop_back();
   std::vector<Node> children;
   const std::size_t part = leaves.size() / arity;
-  for (unsigned i = 0; i < arity; ++i) {
+  for (std::size_t i = 0; i < arity; ++i) {
     children.push_back(root_naive(hash, leaves.subspan(i * part, part), arities));
   }
   return hash_children(hash, children);

@@ -1,0 +1,29 @@
+// From vanilla proofs to the values that circuits take; blank proofs of a given form.
+//
+// The shape pass runs the same description as the witness pass but needs only lengths: it is given
+// blank proofs, all zero.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "filecoin/vanilla/merkle.h"
+#include "r1cs/gadgets/merkle.h"
+
+namespace cuzk::filecoin {
+
+using MerkleOpening = r1cs::gadgets::MerkleOpening<Fr>;
+
+// The element behind a node that has been checked before (verify_vanilla.h, or a strict reader).
+inline Fr checked_fr(const Node& node) {
+  const std::optional<Fr> value = to_fr(node);
+  CUZK_CHECK(value.has_value());
+  return *value;
+}
+
+// Index and siblings of a path through levels of these arities.
+MerkleOpening opening_of(const MerkleProof& proof, std::span<const std::size_t> arities);
+
+MerkleProof blank_merkle_proof(std::span<const std::size_t> arities);
+
+}  // namespace cuzk::filecoin
