@@ -4,7 +4,7 @@
 // `Canonical<P>` holds the plain integer x < p. The two never mix by accident: conversion is spelled
 // out. All arithmetic compiles for host and device and at compile time.
 //
-// Montgomery product: CIOS (Koc, Acar, Kaliski, 1996). A parameter struct gives
+// The arithmetic itself is in field/modular.h. A parameter struct gives
 //   kLimbCount, kModulus, kGenerator (smallest multiplicative generator as an integer), kName.
 #pragma once
 
@@ -16,6 +16,7 @@
 
 #include "base/host_device.h"
 #include "field/limbs.h"
+#include "field/modular.h"
 #include "field/power.h"
 
 namespace cuzk::field {
@@ -102,6 +103,7 @@ class PrimeField {
   static constexpr Limb kNegatedInverse = Constants::negated_inverse();
   static constexpr Limbs<N> kR = Constants::power_of_two(64 * N);
   static constexpr Limbs<N> kRSquared = Constants::power_of_two(128 * N);
+  static constexpr Modulus<N> kModulus = {P::kModulus, kNegatedInverse};
   static_assert(P::kModulus[0] * kNegatedInverse == ~Limb{0}, "-p^-1 is wrong");
   static_assert(kBitCount < 64 * N, "lazy carries need a spare top bit");
 
@@ -137,20 +139,19 @@ class PrimeField {
 
   CUZK_HD friend constexpr PrimeField operator+(const PrimeField& a, const PrimeField& b) {
     PrimeField out;
-    add_carry(out.limbs_, a.limbs_, b.limbs_);
-    return out.reduced_once();
+    add(out.limbs_, a.limbs_, b.limbs_, kModulus);
+    return out;
   }
   CUZK_HD friend constexpr PrimeField operator-(const PrimeField& a, const PrimeField& b) {
     PrimeField out;
-    const Limb mask = ~sub_borrow(out.limbs_, a.limbs_, b.limbs_) + 1;
-    Limbs<N> correction;
-    for (std::size_t i = 0; i < N; ++i) correction[i] = P::kModulus[i] & mask;
-    add_carry(out.limbs_, out.limbs_, correction);
+    sub(out.limbs_, a.limbs_, b.limbs_, kModulus);
     return out;
   }
   CUZK_HD constexpr PrimeField operator-() const { return zero() - *this; }
   CUZK_HD friend constexpr PrimeField operator*(const PrimeField& a, const PrimeField& b) {
-    return montgomery_product(a, b);
+    PrimeField out;
+    multiply(out.limbs_, a.limbs_, b.limbs_, kModulus);
+    return out;
   }
   CUZK_HD constexpr PrimeField& operator+=(const PrimeField& b) { return *this = *this + b; }
   CUZK_HD constexpr PrimeField& operator-=(const PrimeField& b) { return *this = *this - b; }
@@ -178,36 +179,6 @@ class PrimeField {
   static constexpr PrimeField generator() { return from_u64(P::kGenerator); }
 
  private:
-  CUZK_HD constexpr PrimeField reduced_once() const {
-    PrimeField out;
-    const Limb borrow = sub_borrow(out.limbs_, limbs_, P::kModulus);
-    return borrow != 0 ? *this : out;
-  }
-
-  // a * b / 2^(64 N) mod p. Bound: both below p and p < 2^(64 N - 1), so the running sum never
-  // needs a second extra limb.
-  CUZK_HD static constexpr PrimeField montgomery_product(const PrimeField& a,
-                                                         const PrimeField& b) {
-    Limb t[N + 1] = {};
-    for (std::size_t i = 0; i < N; ++i) {
-      WideLimb wide = WideLimb{t[0]} + WideLimb{a.limbs_[0]} * b.limbs_[i];
-      const Limb m = static_cast<Limb>(wide) * kNegatedInverse;
-      WideLimb fold = WideLimb{static_cast<Limb>(wide)} + WideLimb{m} * P::kModulus[0];
-      Limb carry = static_cast<Limb>(wide >> 64), fold_carry = static_cast<Limb>(fold >> 64);
-      for (std::size_t j = 1; j < N; ++j) {
-        wide = WideLimb{t[j]} + WideLimb{a.limbs_[j]} * b.limbs_[i] + carry;
-        carry = static_cast<Limb>(wide >> 64);
-        fold = WideLimb{static_cast<Limb>(wide)} + WideLimb{m} * P::kModulus[j] + fold_carry;
-        t[j - 1] = static_cast<Limb>(fold);
-        fold_carry = static_cast<Limb>(fold >> 64);
-      }
-      t[N - 1] = carry + fold_carry;
-    }
-    PrimeField out;
-    for (std::size_t i = 0; i < N; ++i) out.limbs_[i] = t[i];
-    return out.reduced_once();
-  }
-
   Limbs<N> limbs_;
 };
 
