@@ -17,7 +17,7 @@ constexpr std::size_t kSlicePointsMin = 4096;
 
 std::uint64_t additions(std::size_t points, std::size_t chunks, std::size_t windows,
                         std::size_t buckets) {
-  return std::uint64_t{windows} * (points + buckets * (chunks - 1) + 2 * buckets);
+  return std::uint64_t{windows} * (points + buckets * (chunks - 1) + 3 * buckets);
 }
 
 }  // namespace

@@ -1,10 +1,17 @@
 // Memory for point rows: aligned to cache lines, zero (that is, infinity everywhere) when asked.
+//
+// Rows are read at random, so large buffers ask the kernel for huge pages: with 4 KiB pages, misses
+// of the address translation cost as much as the additions.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "base/check.h"
 
@@ -14,10 +21,16 @@ namespace cuzk::msm {
 class RowBuffer {
  public:
   RowBuffer() = default;
-  explicit RowBuffer(std::size_t size_bytes) : size_bytes_((size_bytes + 63) / 64 * 64) {
-    if (size_bytes_ == 0) return;
-    bytes_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(64, size_bytes_)));
+  explicit RowBuffer(std::size_t size_bytes) {
+    if (size_bytes == 0) return;
+    const std::size_t alignment = size_bytes >= kHugePageBytes ? kHugePageBytes : kLineBytes;
+    size_bytes_ = (size_bytes + alignment - 1) / alignment * alignment;
+    bytes_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(alignment, size_bytes_)));
     CUZK_CHECK(bytes_ != nullptr);
+#if defined(MADV_HUGEPAGE)
+    // Advice only: without huge pages everything works, slower.
+    if (alignment == kHugePageBytes) (void)::madvise(bytes_.get(), size_bytes_, MADV_HUGEPAGE);
+#endif
   }
 
   std::uint8_t* data() noexcept { return bytes_.get(); }
@@ -28,6 +41,8 @@ class RowBuffer {
   }
 
  private:
+  static constexpr std::size_t kLineBytes = 64, kHugePageBytes = std::size_t{2} << 20;
+
   struct Free {
     void operator()(std::uint8_t* p) const noexcept { std::free(p); }
   };

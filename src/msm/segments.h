@@ -31,7 +31,7 @@ class SegmentSummer {
 
   static std::size_t byte_count(const PointKernel<G>& kernel, std::size_t entries_max) {
     return work_rows(entries_max) * kernel.row_bytes + kernel.scratch_bytes +
-           (entries_max / 2 + 1) * sizeof(AddPair) + entries_max * sizeof(Segment);
+           (entries_max / 2 + 1) * sizeof(AddPair) + entries_max * (2 * sizeof(Segment) + sizeof(std::uint32_t));
   }
   std::size_t entries_max() const noexcept { return entries_max_; }
 
@@ -63,6 +63,10 @@ class SegmentSummer {
     std::uint32_t first, length;
   };
 
+  struct Single {
+    std::uint32_t entry, row;
+  };
+
   // One row for each two entries, one more for each odd segment.
   static std::size_t work_rows(std::size_t entries_max) { return entries_max + 1; }
 
@@ -70,6 +74,7 @@ class SegmentSummer {
                    std::span<const std::uint32_t> lengths) {
     active_.clear();
     first_rows_.clear();
+    singles_.clear();
     std::size_t pair_count = 0, entry = 0;
     std::uint32_t row = 0;
     for (const std::uint32_t length : lengths) {
@@ -79,14 +84,29 @@ class SegmentSummer {
       for (std::uint32_t j = 0; j < length / 2; ++j, entry += 2) {
         pairs_[pair_count++] = {entries[entry], entries[entry + 1], row++};
       }
-      if (length % 2 != 0) {
-        const std::uint32_t single = entries[entry++];
-        kernel_.copy(source_rows + std::size_t{single >> 1} * kernel_.row_bytes,
-                     (single & 1) != 0, rows_.data() + std::size_t{row++} * kernel_.row_bytes);
-      }
+      if (length % 2 != 0) singles_.push_back({entries[entry++], row++});
     }
     CUZK_CHECK(entry == entries.size());
     add_pairs(source_rows, source_rows, rows_.data(), {pairs_.data(), pair_count});
+    copy_singles(source_rows);
+  }
+
+  // Last points of odd segments wait for the next round in their own rows.
+  void copy_singles(const std::uint8_t* source_rows) {
+    constexpr std::size_t kAhead = 8;
+    const auto source = [&](const Single& single) {
+      return source_rows + std::size_t{single.entry >> 1} * kernel_.row_bytes;
+    };
+    for (std::size_t i = 0; i < singles_.size(); ++i) {
+      if (i + kAhead < singles_.size()) {
+        const std::uint8_t* next = source(singles_[i + kAhead]);
+        for (std::size_t byte = 0; byte < kernel_.row_bytes; byte += 64) {
+          __builtin_prefetch(next + byte);
+        }
+      }
+      kernel_.copy(source(singles_[i]), (singles_[i].entry & 1) != 0,
+                   rows_.data() + std::size_t{singles_[i].row} * kernel_.row_bytes);
+    }
   }
 
   void later_round(std::size_t stride) {
@@ -110,6 +130,7 @@ class SegmentSummer {
   RowBuffer rows_, scratch_;
   std::vector<AddPair> pairs_;
   std::vector<Segment> active_;
+  std::vector<Single> singles_;
   std::vector<std::uint32_t> first_rows_;
 };
 

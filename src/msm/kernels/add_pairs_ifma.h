@@ -68,7 +68,7 @@ CUZK_IFMA_INLINE Operands operands_of(const Arrays& arrays, const AddPair* pairs
 
 CUZK_IFMA_INLINE void prefetch_row(const std::uint8_t* row, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(row + i), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(row + i), _MM_HINT_T1);
   }
 }
 CUZK_IFMA_INLINE void prefetch_vector(const Arrays& arrays, const AddPair* pairs) {
