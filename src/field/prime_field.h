@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "base/host_device.h"
+#include "field/inverse.h"
 #include "field/limbs.h"
 #include "field/modular.h"
 #include "field/power.h"
@@ -169,8 +170,14 @@ class PrimeField {
     limbs[0] = e;
     return pow(limbs);
   }
-  // x^-1 by Fermat; zero for zero.
-  CUZK_HD constexpr PrimeField inverse() const { return pow(Constants::modulus_minus(2)); }
+  // x^-1, zero for zero; variable time. By division steps on the host, by Fermat on a device.
+  CUZK_HD constexpr PrimeField inverse() const {
+#if defined(__CUDA_ARCH__)
+    return pow(Constants::modulus_minus(2));
+#else
+    return from_montgomery(DivisionSteps<N>::divide(kRSquared, limbs_, kModulus));
+#endif
+  }
 
   // A primitive 2^kTwoAdicity-th root of unity: generator^((p-1) / 2^kTwoAdicity).
   static constexpr PrimeField two_adic_root() {
