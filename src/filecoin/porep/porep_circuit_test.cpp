@@ -21,9 +21,7 @@ TEST(PorepCircuit, SmallShapesAreUpstreams) {
                  "stacked_test_poseidon_8_4_2_nodes64_layers2_ch1");
 }
 
-TEST(PorepCircuit, Of2KiBIsUpstreams) {
-  expect_circuit(shape_2kib(), "porep_2KiB_layers2_ch2");
-}
+TEST(PorepCircuit, Of2KiBIsUpstreams) { expect_circuit(shape_2kib(), "porep_2KiB_layers2_ch2"); }
 
 TEST(PorepCircuit, WitnessOf2KiBIsUpstreams) {
   const PorepC1 c1 = testing::sample_c1();

@@ -165,19 +165,6 @@ base::Status Verifier::proof(const PorepProof& proof, std::uint32_t challenge,
   return encoding(proof, where);
 }
 
-// What upstream demands of the commitments themselves.
-base::Status check_commitments(const PorepClaim& claim) {
-  for (const auto& [name, value] :
-       {std::pair{"comm_d", &claim.comm_d}, std::pair{"comm_r", &claim.comm_r},
-        std::pair{"replica_id", &claim.replica_id}}) {
-    CUZK_TRY([[maybe_unused]] const Fr canonical, read_fr(*value, name));
-    if (is_all_zero(*value)) return mismatch(name, "is all zero");
-  }
-  const bool has_seed = claim.config.kind != PorepKind::kNonInteractive;
-  if (has_seed && is_all_zero(claim.seed)) return mismatch("seed", "is all zero");
-  return base::ok_status();
-}
-
 // Remembers the error of the earliest piece of work, whichever thread finds one first.
 class FirstError {
  public:
@@ -198,12 +185,24 @@ class FirstError {
 
 }  // namespace
 
+base::Status check_porep_claim(const PorepClaim& claim) {
+  CUZK_TRY_STATUS(check_porep_config(claim.config));
+  for (const auto& [name, value] :
+       {std::pair{"comm_d", &claim.comm_d}, std::pair{"comm_r", &claim.comm_r},
+        std::pair{"replica_id", &claim.replica_id}}) {
+    CUZK_TRY([[maybe_unused]] const Fr canonical, read_fr(*value, name));
+    if (is_all_zero(*value)) return mismatch(name, "is all zero");
+  }
+  const bool has_seed = claim.config.kind != PorepKind::kNonInteractive;
+  if (has_seed && is_all_zero(claim.seed)) return mismatch("seed", "is all zero");
+  return base::ok_status();
+}
+
 base::Status verify_vanilla_proofs(const PorepClaim& claim,
                                    const std::vector<PorepPartition>& partitions,
                                    const std::string& where) {
   const SectorShape& shape = *claim.config.shape;
-  CUZK_TRY_STATUS(check_porep_config(claim.config));
-  CUZK_TRY_STATUS(check_commitments(claim));
+  CUZK_TRY_STATUS(check_porep_claim(claim));
   CUZK_TRY_STATUS(expect_equal(partitions.size(), claim.config.partition_count(), where,
                                "the number of partitions"));
   const std::size_t count = shape.porep_challenges_per_partition;

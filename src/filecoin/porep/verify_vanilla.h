@@ -30,6 +30,11 @@ struct PorepClaim {
   Node replica_id{}, comm_d{}, comm_r{}, seed{};
 };
 
+// What upstream demands of a claim before anything is proved or verified: a kind that the API
+// version knows, canonical commitments, and comm_d, comm_r, replica_id and (where it counts) seed
+// not all zero.
+base::Status check_porep_claim(const PorepClaim& claim);
+
 // The same over proofs that did not come from a file; `where` is put before "[k][i]" in errors.
 base::Status verify_vanilla_proofs(const PorepClaim& claim,
                                    const std::vector<PorepPartition>& partitions,

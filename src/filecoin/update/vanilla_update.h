@@ -1,0 +1,39 @@
+// Vanilla proofs of sector updates: one partition each, in bincode; and their verification.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "filecoin/update/update.h"
+
+namespace cuzk::filecoin {
+
+// One challenged leaf in the three trees.
+struct UpdateChallengeProof {
+  MerkleProof proof_r_old, proof_d_new, proof_r_new;
+  bool operator==(const UpdateChallengeProof&) const = default;
+};
+
+struct UpdatePartitionProof {
+  Node comm_c{};
+  std::vector<Node> apex_leaves;  // this partition's nodes of tree D at the apex height
+  std::vector<UpdateChallengeProof> challenges;
+  bool operator==(const UpdatePartitionProof&) const = default;
+};
+
+// `source` names the bytes in errors. Hashes must be canonical, lengths those of the size.
+base::Result<UpdatePartitionProof> read_update_partition_proof(base::ByteSpan bytes,
+                                                               const SectorShape& shape,
+                                                               const std::string& source);
+base::Bytes write_update_partition_proof(const UpdatePartitionProof& proof,
+                                         const SectorShape& shape);
+
+// Opens partition `partition` of an updated sector.
+UpdatePartitionProof open_update_partition(const UpdatedSector& sector, unsigned partition);
+
+// Whether the proof of partition `partition` holds for the claim: challenges, paths, roots,
+// encoding, apex leaves. Errors are of kind kMismatch and name the challenge.
+base::Status verify_update_partition(const UpdateClaim& claim, const UpdatePartitionProof& proof,
+                                     unsigned partition);
+
+}  // namespace cuzk::filecoin
