@@ -1,9 +1,9 @@
 // The door between who decides to prove and who computes: plan, start, finish.
 //
 // `start` uses a, b and the transforms and frees them before it returns; what is left lives in a
-// PendingProof, which owns (through shared_ptr) all that `finish` still reads, the key included, and
-// may be dropped at any time. The CPU backend is the reference; every backend gives the same bytes
-// for the same blinding. No CUDA type shows here.
+// PendingProof, which owns (through shared_ptr) all that `finish` still reads, the key included,
+// and may be dropped at any time. The CPU backend is the reference; every backend gives the same
+// bytes for the same blinding. No CUDA type shows here.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Counts compared one by one; the first that differs is the error.
 #include "groth16/fit.h"
 
 #include <limits>
@@ -51,19 +52,19 @@ base::Status check_key_fits(const ProvingKey<C>& key, const r1cs::Shape<typename
                        "the circuit has no input, not even the constant one"};
   }
   if (shape.variable_count() > std::numeric_limits<std::uint32_t>::max()) {
-    return base::Error{base::ErrorKind::kUnsupported,
-                       "the circuit has " + std::to_string(shape.variable_count()) +
-                           " variables, the limit is 4294967295"};
+    return base::Error{base::ErrorKind::kUnsupported, "the circuit has " +
+                                                          std::to_string(shape.variable_count()) +
+                                                          " variables, the limit is 4294967295"};
   }
   if (key.vk.ic.size() != shape.input_count) {
-    return mismatch(key.name, "points for public inputs (with the constant one)",
-                    key.vk.ic.size(), "the circuit's inputs are", shape.input_count);
+    return mismatch(key.name, "points for public inputs (with the constant one)", key.vk.ic.size(),
+                    "the circuit's inputs are", shape.input_count);
   }
   const bool is_odd_coset = key.convention == QapConvention::kOddCosetLagrange;
   if (key.domain_log2 > C::Fr::kTwoAdicity - (is_odd_coset ? 1 : 0)) {
-    return base::Error{base::ErrorKind::kMalformed,
-                       key.name + " claims a domain of 2^" + std::to_string(key.domain_log2) +
-                           " rows, more than " + C::kName + " has"};
+    return base::Error{base::ErrorKind::kMalformed, key.name + " claims a domain of 2^" +
+                                                        std::to_string(key.domain_log2) +
+                                                        " rows, more than " + C::kName + " has"};
   }
   const std::size_t domain_size = std::size_t{1} << key.domain_log2;
   if (domain_size < shape.qap_row_count()) {

@@ -1,4 +1,5 @@
-// Whether a key, a circuit and a witness belong together: counts compared before anything is computed.
+// Whether a key, a circuit and a witness belong together: counts compared before anything is
+// computed.
 #pragma once
 
 #include "base/result.h"
@@ -25,8 +26,8 @@ extern template base::Status check_key_fits(const ProvingKey<curve::Bls12_381>&,
 extern template base::Status check_key_fits(const ProvingKey<curve::Bn254>&,
                                             const r1cs::Shape<curve::Bn254::Fr>&,
                                             const r1cs::Density&);
-extern template base::Status check_assignment_fits(
-    const r1cs::Assignment<field::bls12_381::Fr>&, const r1cs::Shape<field::bls12_381::Fr>&);
+extern template base::Status check_assignment_fits(const r1cs::Assignment<field::bls12_381::Fr>&,
+                                                   const r1cs::Shape<field::bls12_381::Fr>&);
 extern template base::Status check_assignment_fits(const r1cs::Assignment<field::bn254::Fr>&,
                                                    const r1cs::Shape<field::bn254::Fr>&);
 

@@ -109,13 +109,12 @@ TEST(AssignmentFit, RefusesOtherCountsAndAnotherFirstInput) {
                  "private values", shape->aux_count + 1, shape->aux_count);
   assignment = *circuit.assignment();
   assignment.inputs.pop_back();
-  expect_refused(check_assignment_fits(assignment, *shape), base::ErrorKind::kMismatch, "inputs",
-                 2, 3);
+  expect_refused(check_assignment_fits(assignment, *shape), base::ErrorKind::kMismatch, "inputs", 2,
+                 3);
   assignment = *circuit.assignment();
   assignment.inputs[0] = Fr::from_u64(2);
   ASSERT_FALSE(check_assignment_fits(assignment, *shape).ok());
-  EXPECT_THAT(check_assignment_fits(assignment, *shape).error().message,
-              HasSubstr("constant one"));
+  EXPECT_THAT(check_assignment_fits(assignment, *shape).error().message, HasSubstr("constant one"));
 }
 
 }  // namespace

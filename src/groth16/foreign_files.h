@@ -1,5 +1,6 @@
-// Just enough of bellman's and snarkjs's layouts to check this room against keys of other people. The
-// readers of the product, with all their checks, live in formats/, which this room must not know.
+// Just enough of bellman's and snarkjs's layouts to check this room against keys of other people.
+// The readers of the product, with all their checks, live in formats/, which this room must not
+// know.
 #pragma once
 
 #include <cstring>
@@ -8,8 +9,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
 #include "curve/encoding.h"
@@ -23,10 +22,12 @@ namespace cuzk::groth16::testing {
 template <class F>
 F scalar_from_hex_le(const std::string& hex) {
   const auto bytes = base::from_hex_sized(hex, F::kByteCount, "scalar").value();
-  return F::from_canonical(field::Canonical<typename F::Params>::from_bytes_le(bytes.data()).value());
+  return F::from_canonical(
+      field::Canonical<typename F::Params>::from_bytes_le(bytes.data()).value());
 }
 
-// bellman's order: the key's six points, then ic, h, l, a, b_g1, b_g2, each behind a big-endian count.
+// bellman's order: the key's six points, then ic, h, l, a, b_g1, b_g2, each behind a big-endian
+// count.
 struct BellmanParams {
   std::vector<std::uint8_t> bytes;
   std::map<std::string, base::ByteSpan> sections;  // "ic", "h", ... without the counts

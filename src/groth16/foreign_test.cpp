@@ -26,8 +26,8 @@ nlohmann::json read_json(const std::filesystem::path& path) {
   return nlohmann::json::parse(stream);
 }
 
-// The MiMC circuit of bellman's example: per round t = (x_l + c)^2 and x_l' = x_r + t (x_l + c), the
-// last x_l' public.
+// The MiMC circuit of bellman's example: per round t = (x_l + c)^2 and x_l' = x_r + t (x_l + c),
+// the last x_l' public.
 Circuit<Fr> mimc_circuit(const nlohmann::json& fixture) {
   Circuit<Fr> circuit;
   const Fr one = Fr::one();
@@ -146,17 +146,13 @@ void expect_snarkjs_case_proves(const std::string& folder) {
   EXPECT_TRUE(proof.ok()) << proof.error().message;
 }
 
-TEST(SnarkjsKeys, SignupProves) {
-  expect_snarkjs_case_proves<Bn254>("circom/unirep-signup");
-}
+TEST(SnarkjsKeys, SignupProves) { expect_snarkjs_case_proves<Bn254>("circom/unirep-signup"); }
 
 TEST(SnarkjsKeys, EpochKeyProves) {
   expect_snarkjs_case_proves<Bn254>("circom/unirep-epochKeyLite");
 }
 
-TEST(SnarkjsKeys, RapidsnarksCaseProves) {
-  expect_snarkjs_case_proves<Bn254>("circom/rapidsnark");
-}
+TEST(SnarkjsKeys, RapidsnarksCaseProves) { expect_snarkjs_case_proves<Bn254>("circom/rapidsnark"); }
 
 TEST(SnarkjsKeys, ThousandProductsProveOverBn254) {
   expect_snarkjs_case_proves<Bn254>("circom/mul1000-bn128");

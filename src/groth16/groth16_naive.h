@@ -1,6 +1,6 @@
-// Groth16 by its definition, for tests: with the secrets known, every point of a proof is one multiple
-// of a generator, and the scalars come from polynomials evaluated at tau by Lagrange's formula. No
-// transform, no query, no multi-scalar multiplication. Quadratic in the number of rows.
+// Groth16 by its definition, for tests: with the secrets known, every point of a proof is one
+// multiple of a generator, and the scalars come from polynomials evaluated at tau by Lagrange's
+// formula. No transform, no query, no multi-scalar multiplication. Quadratic in the number of rows.
 #pragma once
 
 #include <vector>
@@ -57,9 +57,8 @@ std::vector<F> naive_columns(const r1cs::Shape<F>& shape, const r1cs::SparseMatr
 // The proof that the definition gives for a satisfied circuit with at most 2^10 rows.
 template <class C>
 Proof<C> naive_proof(const r1cs::Shape<typename C::Fr>& shape,
-                     const r1cs::Assignment<typename C::Fr>& assignment,
-                     const ToxicWaste<C>& waste, QapConvention convention,
-                     const Blinding<C>& blinding) {
+                     const r1cs::Assignment<typename C::Fr>& assignment, const ToxicWaste<C>& waste,
+                     QapConvention convention, const Blinding<C>& blinding) {
   using Fr = typename C::Fr;
   std::size_t size = 1;
   while (size < shape.qap_row_count()) size *= 2;
@@ -82,9 +81,8 @@ Proof<C> naive_proof(const r1cs::Shape<typename C::Fr>& shape,
   const Fr quotient_part = a * b - c;  // h(tau) (tau^m - 1)
   const Fr proof_a = waste.alpha + a + blinding.r * waste.delta;
   const Fr proof_b = waste.beta + b + blinding.s * waste.delta;
-  const Fr proof_c = (private_part + quotient_part) * waste.delta.inverse() +
-                     blinding.s * proof_a + blinding.r * proof_b -
-                     blinding.r * blinding.s * waste.delta;
+  const Fr proof_c = (private_part + quotient_part) * waste.delta.inverse() + blinding.s * proof_a +
+                     blinding.r * proof_b - blinding.r * blinding.s * waste.delta;
   const auto multiple = [](const auto& generator, const Fr& scalar) {
     return generator.scaled(scalar.to_canonical().value).to_affine();
   };

@@ -1,3 +1,4 @@
+// Places of A, B and C in 192 bytes, and the checks that a received proof must pass.
 #include "groth16/proof_bytes.h"
 
 #include <algorithm>
@@ -46,16 +47,15 @@ base::Bytes encode_proofs(std::span<const Proof<Bls12_381>> proofs) {
 base::Result<Proof<Bls12_381>> decode_proof(base::ByteSpan bytes, std::string_view what) {
   const std::string name(what);
   if (bytes.size() != kProofBytes) {
-    return base::Error{base::ErrorKind::kMalformed, name + " has " +
-                                                        std::to_string(bytes.size()) +
-                                                        " bytes, a proof has 192"};
+    return base::Error{base::ErrorKind::kMalformed,
+                       name + " has " + std::to_string(bytes.size()) + " bytes, a proof has 192"};
   }
   constexpr auto kCheck = curve::PointCheck::kSubgroup;
   const std::string a = name + ": point A", b = name + ": point B", c = name + ": point C";
   Proof<Bls12_381> proof;
   CUZK_TRY(proof.a, curve::decode_g1_compressed(bytes.first(kBegin_B), kCheck, a));
-  CUZK_TRY(proof.b, curve::decode_g2_compressed(bytes.subspan(kBegin_B, kG2CompressedBytes),
-                                                kCheck, b));
+  CUZK_TRY(proof.b,
+           curve::decode_g2_compressed(bytes.subspan(kBegin_B, kG2CompressedBytes), kCheck, b));
   CUZK_TRY(proof.c, curve::decode_g1_compressed(bytes.subspan(kBegin_C), kCheck, c));
   CUZK_TRY_STATUS(refuse_infinity(proof.a.is_infinity(), a));
   CUZK_TRY_STATUS(refuse_infinity(proof.b.is_infinity(), b));

@@ -1,3 +1,4 @@
+// start, finish, verify; and when verification fails, the search for the one to blame.
 #include "groth16/prove.h"
 
 #include <optional>
@@ -40,10 +41,10 @@ base::Error verification_failure(const ProveInputs<C>& inputs) {
                 "which of them cannot be told from here (check the witness against the r1cs file)"};
   }
   if (const auto row = first_unsatisfied_row(*inputs.shape, *inputs.assignment)) {
-    return {base::ErrorKind::kUnsatisfied,
-            "the witness does not satisfy constraint " + std::to_string(*row) + " of " +
-                std::to_string(inputs.shape->constraint_count()) +
-                " (counted from 0), so there is no proof"};
+    return {base::ErrorKind::kUnsatisfied, "the witness does not satisfy constraint " +
+                                               std::to_string(*row) + " of " +
+                                               std::to_string(inputs.shape->constraint_count()) +
+                                               " (counted from 0), so there is no proof"};
   }
   const bool is_odd_coset = inputs.key->convention == QapConvention::kOddCosetLagrange;
   return {base::ErrorKind::kVerificationFailed,
@@ -86,13 +87,12 @@ base::Result<Proof<C>> prove(Backend<C>& backend, const ProveInputs<C>& inputs) 
   return prove_with_blinding(backend, inputs, blinding);
 }
 
-#define CUZK_GROTH16_PROVE(CURVE)                                                               \
-  template base::Result<Blinding<CURVE>> random_blinding();                                     \
-  template base::Result<Proof<CURVE>> prove(Backend<CURVE>&, const ProveInputs<CURVE>&);        \
-  template base::Result<Proof<CURVE>> prove_with_blinding(                                      \
-      Backend<CURVE>&, const ProveInputs<CURVE>&, const Blinding<CURVE>&);                      \
-  template base::Result<Proof<CURVE>> checked_proof(const ProveInputs<CURVE>&,                  \
-                                                    const Proof<CURVE>&)
+#define CUZK_GROTH16_PROVE(CURVE)                                                        \
+  template base::Result<Blinding<CURVE>> random_blinding();                              \
+  template base::Result<Proof<CURVE>> prove(Backend<CURVE>&, const ProveInputs<CURVE>&); \
+  template base::Result<Proof<CURVE>> prove_with_blinding(                               \
+      Backend<CURVE>&, const ProveInputs<CURVE>&, const Blinding<CURVE>&);               \
+  template base::Result<Proof<CURVE>> checked_proof(const ProveInputs<CURVE>&, const Proof<CURVE>&)
 CUZK_GROTH16_PROVE(curve::Bls12_381);
 CUZK_GROTH16_PROVE(curve::Bn254);
 

@@ -5,7 +5,8 @@
 
 namespace cuzk::groth16 {
 
-// r and s uniform below the group order, from the operating system. Fails when it has no randomness.
+// r and s uniform below the group order, from the operating system. Fails when it has no
+// randomness.
 template <class C>
 base::Result<Blinding<C>> random_blinding();
 
@@ -15,10 +16,10 @@ base::Result<Blinding<C>> random_blinding();
 template <class C>
 base::Result<Proof<C>> prove(Backend<C>& backend, const ProveInputs<C>& inputs);
 
-// Verifies a finished proof against the inputs it was started from and returns it, or the error that
-// says why there is none: kUnsatisfied with the first broken constraint when the shape carries C and
-// the witness breaks it, else kVerificationFailed with the suspects. For callers that run start and
-// finish themselves.
+// Verifies a finished proof against the inputs it was started from and returns it, or the error
+// that says why there is none: kUnsatisfied with the first broken constraint when the shape carries
+// C and the witness breaks it, else kVerificationFailed with the suspects. For callers that run
+// start and finish themselves.
 template <class C>
 base::Result<Proof<C>> checked_proof(const ProveInputs<C>& inputs, const Proof<C>& proof);
 

@@ -1,8 +1,8 @@
 // The CPU backend: the reference that every other backend equals byte for byte.
 //
 // start: a, b and the six transforms give the scalars of H (quotient.h); then the sums over H, L, A
-// and B in G1, and from them the proof's A and all of C. What is left for finish is the sum over B in
-// G2, whose inputs (the ones as a bitmap, the scalars with their places) are those of B in G1.
+// and B in G1, and from them the proof's A and all of C. What is left for finish is the sum over B
+// in G2, whose inputs (the ones as a bitmap, the scalars with their places) are those of B in G1.
 #include <cstddef>
 #include <memory>
 #include <mutex>

@@ -12,8 +12,8 @@
 namespace cuzk::groth16 {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::Circuit;
+using ::testing::HasSubstr;
 using testing::kOne;
 using testing::Variable;
 
@@ -97,8 +97,8 @@ TYPED_TEST(ProveTest, AcceptsShapesThatAlreadyHaveInputRows) {
   const auto backend = make_cpu_backend<C>();
   const auto proof = prove_with_blinding(*backend, inputs, blinding);
   ASSERT_TRUE(proof.ok()) << proof.error().message;
-  EXPECT_EQ(*proof, naive_proof<C>(*shape, *inputs.assignment, waste, TypeParam::kConvention,
-                                   blinding));
+  EXPECT_EQ(*proof,
+            naive_proof<C>(*shape, *inputs.assignment, waste, TypeParam::kConvention, blinding));
 }
 
 TYPED_TEST(ProveTest, DrawsNewBlindingForEveryProof) {

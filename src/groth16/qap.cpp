@@ -1,3 +1,4 @@
+// Domains of both conventions and the Lagrange basis by batch inversion.
 #include "groth16/qap.h"
 
 #include <algorithm>
@@ -42,10 +43,9 @@ base::Result<QapDomain<F>> make_qap_domain(QapConvention convention, std::size_t
 }
 
 template <class F>
-void lagrange_basis_at(const poly::Domain<F>& domain, const F& x, const F& scale,
-                       std::size_t first, std::span<F> out) {
-  const F common =
-      scale * domain.vanishing_at(x) * F::from_u64(domain.size()).inverse();
+void lagrange_basis_at(const poly::Domain<F>& domain, const F& x, const F& scale, std::size_t first,
+                       std::span<F> out) {
+  const F common = scale * domain.vanishing_at(x) * F::from_u64(domain.size()).inverse();
   const std::size_t block_count = (out.size() + kLagrangeBlock - 1) / kLagrangeBlock;
   base::parallel_for(0, block_count, 1, [&](std::size_t block_first, std::size_t block_last) {
     std::vector<F> differences(kLagrangeBlock), scratch(kLagrangeBlock);
@@ -77,12 +77,12 @@ void evaluate_a_rows(const r1cs::Shape<F>& shape, const r1cs::Assignment<F>& ass
   }
 }
 
-#define CUZK_GROTH16_QAP(FIELD)                                                                  \
-  template FIELD smallest_nonresidue_root<FIELD>();                                              \
-  template base::Result<QapDomain<FIELD>> make_qap_domain(QapConvention, std::size_t);           \
-  template void lagrange_basis_at(const poly::Domain<FIELD>&, const FIELD&, const FIELD&,        \
-                                  std::size_t, std::span<FIELD>);                                \
-  template void evaluate_a_rows(const r1cs::Shape<FIELD>&, const r1cs::Assignment<FIELD>&,       \
+#define CUZK_GROTH16_QAP(FIELD)                                                            \
+  template FIELD smallest_nonresidue_root<FIELD>();                                        \
+  template base::Result<QapDomain<FIELD>> make_qap_domain(QapConvention, std::size_t);     \
+  template void lagrange_basis_at(const poly::Domain<FIELD>&, const FIELD&, const FIELD&,  \
+                                  std::size_t, std::span<FIELD>);                          \
+  template void evaluate_a_rows(const r1cs::Shape<FIELD>&, const r1cs::Assignment<FIELD>&, \
                                 std::size_t, std::span<FIELD>)
 CUZK_GROTH16_QAP(field::bls12_381::Fr);
 CUZK_GROTH16_QAP(field::bn254::Fr);

@@ -1,7 +1,8 @@
 // The quadratic arithmetic program of a shape: its domain, its coset and its Lagrange basis.
 //
-// Letters (docs/math/groth16.md): m the domain's size, omega its generator, g the shift of the coset
-// on which the quotient is formed, z = g^m - 1 the vanishing polynomial's constant value there.
+// Letters (docs/math/groth16.md): m the domain's size, omega its generator, g the shift of the
+// coset on which the quotient is formed, z = g^m - 1 the vanishing polynomial's constant value
+// there.
 #pragma once
 
 #include <span>
@@ -27,17 +28,17 @@ template <class F>
 F smallest_nonresidue_root();
 
 // The domain of size 2^log2 and coset of `convention`: for kCoefficients bellman's omega and the
-// multiplicative generator as shift; for kOddCosetLagrange snarkjs's omega and the root of order 2 m
-// that squares to it, so z = -2. Fails when the field has no root of the order needed.
+// multiplicative generator as shift; for kOddCosetLagrange snarkjs's omega and the root of order 2
+// m that squares to it, so z = -2. Fails when the field has no root of the order needed.
 template <class F>
 base::Result<QapDomain<F>> make_qap_domain(QapConvention convention, std::size_t size_log2);
 
-// out[i - first] = scale * L_i(x) for i in [first, first + out.size()), where L_i is 1 at omega^i and
-// 0 elsewhere on the domain: L_i(x) = omega^i (x^m - 1) / (m (x - omega^i)). x must not lie in the
-// domain. Multi-threaded; one inversion a block.
+// out[i - first] = scale * L_i(x) for i in [first, first + out.size()), where L_i is 1 at omega^i
+// and 0 elsewhere on the domain: L_i(x) = omega^i (x^m - 1) / (m (x - omega^i)). x must not lie in
+// the domain. Multi-threaded; one inversion a block.
 template <class F>
-void lagrange_basis_at(const poly::Domain<F>& domain, const F& x, const F& scale,
-                       std::size_t first, std::span<F> out);
+void lagrange_basis_at(const poly::Domain<F>& domain, const F& x, const F& scale, std::size_t first,
+                       std::span<F> out);
 
 // The appended row "input_i * 0 = 0" makes row constraint_count() + i of a the value of input i and
 // of b and c zero. out[j] = row first_row + j of a (rows past the last are zero).
@@ -45,14 +46,13 @@ template <class F>
 void evaluate_a_rows(const r1cs::Shape<F>& shape, const r1cs::Assignment<F>& assignment,
                      std::size_t first_row, std::span<F> out);
 
-#define CUZK_GROTH16_QAP(FIELD)                                                                  \
-  extern template FIELD smallest_nonresidue_root<FIELD>();                                       \
-  extern template base::Result<QapDomain<FIELD>> make_qap_domain(QapConvention, std::size_t);    \
-  extern template void lagrange_basis_at(const poly::Domain<FIELD>&, const FIELD&, const FIELD&, \
-                                         std::size_t, std::span<FIELD>);                         \
-  extern template void evaluate_a_rows(const r1cs::Shape<FIELD>&,                                \
-                                       const r1cs::Assignment<FIELD>&, std::size_t,              \
-                                       std::span<FIELD>)
+#define CUZK_GROTH16_QAP(FIELD)                                                                   \
+  extern template FIELD smallest_nonresidue_root<FIELD>();                                        \
+  extern template base::Result<QapDomain<FIELD>> make_qap_domain(QapConvention, std::size_t);     \
+  extern template void lagrange_basis_at(const poly::Domain<FIELD>&, const FIELD&, const FIELD&,  \
+                                         std::size_t, std::span<FIELD>);                          \
+  extern template void evaluate_a_rows(const r1cs::Shape<FIELD>&, const r1cs::Assignment<FIELD>&, \
+                                       std::size_t, std::span<FIELD>)
 CUZK_GROTH16_QAP(field::bls12_381::Fr);
 CUZK_GROTH16_QAP(field::bn254::Fr);
 #undef CUZK_GROTH16_QAP

@@ -1,3 +1,4 @@
+// Roots, cosets and Lagrange values against their definitions.
 #include "groth16/qap.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,7 @@ class QapTest : public ::testing::Test {};
 using Fields = ::testing::Types<field::bls12_381::Fr, field::bn254::Fr>;
 TYPED_TEST_SUITE(QapTest, Fields);
 
-constexpr QapConvention kBoth[] = {QapConvention::kCoefficients,
-                                   QapConvention::kOddCosetLagrange};
+constexpr QapConvention kBoth[] = {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange};
 
 TYPED_TEST(QapTest, NonresidueRootHasTheFullOrder) {
   using F = TypeParam;
@@ -48,8 +48,7 @@ TYPED_TEST(QapTest, RefusesDomainsThatTheFieldDoesNotHave) {
   EXPECT_EQ(plain.error().kind, base::ErrorKind::kUnsupported);
   const auto odd = make_qap_domain<F>(QapConvention::kOddCosetLagrange, F::kTwoAdicity);
   ASSERT_FALSE(odd.ok());
-  EXPECT_NE(odd.error().message.find("2^" + std::to_string(F::kTwoAdicity - 1)),
-            std::string::npos);
+  EXPECT_NE(odd.error().message.find("2^" + std::to_string(F::kTwoAdicity - 1)), std::string::npos);
 }
 
 TYPED_TEST(QapTest, LagrangeBasisEqualsTheProductFormula) {

@@ -1,3 +1,4 @@
+// Prefix counts over words of 64 variables, so that any block of a witness can be read alone.
 #include "groth16/query.h"
 
 #include <algorithm>
@@ -70,8 +71,7 @@ base::BitVector QueryWalk<F>::ones() const {
     const auto bits = run.witness->bits().words();
     for (std::size_t word = 0; word < bits.size(); ++word) {
       const std::uint64_t selected = selected_word(run.segment, word, run.witness->size());
-      const std::size_t count =
-          word_points(run.segment, selected, word, run.witness->size());
+      const std::size_t count = word_points(run.segment, selected, word, run.witness->size());
       const std::uint64_t value = bits[word] & selected;
       const bool is_gathered = run.segment.is_packed && count < 64;
       out.push(is_gathered ? compressed(value, selected) : value, unsigned(count));

@@ -1,5 +1,5 @@
-// The point that a witness makes of a query: the sum of the bases of its ones, and a Pippenger over its
-// scalars, piece by piece.
+// The point that a witness makes of a query: the sum of the bases of its ones, and a Pippenger over
+// its scalars, piece by piece.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,9 @@
 
 namespace cuzk::groth16 {
 
-// Scalars in one multiplication. Large enough that the buckets' cost is small beside it (a window of
-// 17 bits adds 2 * 2^16 to 2^22 additions), small enough to bound memory and the wait for a stop.
+// Scalars in one multiplication. Large enough that the buckets' cost is small beside it (a window
+// of 17 bits adds 2 * 2^16 to 2^22 additions), small enough to bound memory and the wait for a
+// stop.
 inline constexpr std::size_t kPieceScalars = std::size_t{1} << 22;
 
 // A query's scalars with the places of their points, owned.
@@ -64,8 +65,8 @@ base::Result<curve::Jacobian<G>> sum_walk(const msm::PointSource<G>& bases,
   auto sum = msm::sum_by_bitmap<G>(bases, walk.ones().words());
   control.advance(1);
   const std::size_t piece = std::min(kPieceScalars, walk.scalar_count());
-  CUZK_TRY(auto scalars, SelectedScalars<F>::allocate(
-                             piece, base::MemoryCategory::kMsmScratch, "scalars of one query"));
+  CUZK_TRY(auto scalars, SelectedScalars<F>::allocate(piece, base::MemoryCategory::kMsmScratch,
+                                                      "scalars of one query"));
   for (std::size_t first = 0; first < walk.scalar_count(); first += piece) {
     CUZK_TRY_STATUS(control.check(stage));
     const std::size_t count = std::min(piece, walk.scalar_count() - first);

@@ -1,4 +1,5 @@
-// The walk over densities against the definition: a list of (place, value) made one variable at a time.
+// The walk over densities against the definition: a list of (place, value) made one variable at a
+// time.
 #include "groth16/query.h"
 
 #include <gtest/gtest.h>

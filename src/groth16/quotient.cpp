@@ -1,3 +1,4 @@
+// Evaluation by blocks of rows, then transforms in place; quotient.h says why there are six.
 #include "groth16/quotient.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace cuzk::groth16 {
 namespace {
 
-constexpr std::size_t kRowBlock = 1024;       // rows evaluated at a time, small enough for the cache
+constexpr std::size_t kRowBlock = 1024;  // rows evaluated at a time, small enough for the cache
 constexpr std::size_t kElementGrain = 16384;  // elements of a pointwise pass
 constexpr std::string_view kStage = "evaluation and transforms";
 constexpr std::uint64_t kStageUnits = 9;  // three evaluations, six transforms
@@ -111,8 +112,7 @@ QuotientScalars<F>::QuotientScalars(base::Buffer<F> values, std::size_t count)
 template <class F>
 base::Result<QuotientScalars<F>> quotient_scalars(const r1cs::Shape<F>& shape,
                                                   const r1cs::Assignment<F>& assignment,
-                                                  QapConvention convention,
-                                                  std::size_t domain_log2,
+                                                  QapConvention convention, std::size_t domain_log2,
                                                   const Control& control) {
   control.begin_stage(kStage, kStageUnits);
   CUZK_TRY(const QapDomain<F> qap, make_qap_domain<F>(convention, domain_log2));
@@ -150,7 +150,7 @@ template base::Result<QuotientScalars<field::bls12_381::Fr>> quotient_scalars(
     const r1cs::Shape<field::bls12_381::Fr>&, const r1cs::Assignment<field::bls12_381::Fr>&,
     QapConvention, std::size_t, const Control&);
 template base::Result<QuotientScalars<field::bn254::Fr>> quotient_scalars(
-    const r1cs::Shape<field::bn254::Fr>&, const r1cs::Assignment<field::bn254::Fr>&,
-    QapConvention, std::size_t, const Control&);
+    const r1cs::Shape<field::bn254::Fr>&, const r1cs::Assignment<field::bn254::Fr>&, QapConvention,
+    std::size_t, const Control&);
 
 }  // namespace cuzk::groth16

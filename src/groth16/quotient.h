@@ -1,10 +1,10 @@
 // The scalars of the H query from a witness: six transforms over two buffers of the domain's size.
 //
-// On the domain c = a b, so C is never evaluated: with the evaluations of a and b moved to the coset
-// and multiplied there, the inverse coset transform gives the coefficients of c + z h, those of c
-// come from one inverse transform of a b, and h = (cosetINTT(A B) - INTT(a b)) / z. The rows of a and
-// b are evaluated a second time for a b, which costs a small part of one transform and saves a third
-// buffer of the domain's size. docs/math/groth16.md derives it.
+// On the domain c = a b, so C is never evaluated: with the evaluations of a and b moved to the
+// coset and multiplied there, the inverse coset transform gives the coefficients of c + z h, those
+// of c come from one inverse transform of a b, and h = (cosetINTT(A B) - INTT(a b)) / z. The rows
+// of a and b are evaluated a second time for a b, which costs a small part of one transform and
+// saves a third buffer of the domain's size. docs/math/groth16.md derives it.
 #pragma once
 
 #include "base/ledger.h"
@@ -38,8 +38,7 @@ std::uint64_t quotient_bytes(std::size_t domain_log2) {
 template <class F>
 base::Result<QuotientScalars<F>> quotient_scalars(const r1cs::Shape<F>& shape,
                                                   const r1cs::Assignment<F>& assignment,
-                                                  QapConvention convention,
-                                                  std::size_t domain_log2,
+                                                  QapConvention convention, std::size_t domain_log2,
                                                   const Control& control);
 
 extern template class QuotientScalars<field::bls12_381::Fr>;
@@ -48,7 +47,7 @@ extern template base::Result<QuotientScalars<field::bls12_381::Fr>> quotient_sca
     const r1cs::Shape<field::bls12_381::Fr>&, const r1cs::Assignment<field::bls12_381::Fr>&,
     QapConvention, std::size_t, const Control&);
 extern template base::Result<QuotientScalars<field::bn254::Fr>> quotient_scalars(
-    const r1cs::Shape<field::bn254::Fr>&, const r1cs::Assignment<field::bn254::Fr>&,
-    QapConvention, std::size_t, const Control&);
+    const r1cs::Shape<field::bn254::Fr>&, const r1cs::Assignment<field::bn254::Fr>&, QapConvention,
+    std::size_t, const Control&);
 
 }  // namespace cuzk::groth16

@@ -87,11 +87,9 @@ TYPED_TEST(QuotientTest, DomainOfOneRowGivesNoQuotient) {
   r1cs::Shape<F> shape;
   shape.input_count = 1;
   r1cs::Assignment<F> assignment{{F::one()}, {}};
-  const auto plain =
-      quotient_scalars<F>(shape, assignment, QapConvention::kCoefficients, 0, {});
+  const auto plain = quotient_scalars<F>(shape, assignment, QapConvention::kCoefficients, 0, {});
   EXPECT_EQ(plain->values().size(), 0u);
-  const auto odd =
-      quotient_scalars<F>(shape, assignment, QapConvention::kOddCosetLagrange, 0, {});
+  const auto odd = quotient_scalars<F>(shape, assignment, QapConvention::kOddCosetLagrange, 0, {});
   ASSERT_EQ(odd->values().size(), 1u);
   EXPECT_TRUE(odd->values()[0].is_zero());
 }

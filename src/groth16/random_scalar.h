@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "base/random.h"
 #include "base/result.h"
+#include "field/prime_field.h"
 
 namespace cuzk::groth16 {
 

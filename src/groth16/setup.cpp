@@ -1,10 +1,10 @@
 // The development set-up: every query as multiples of the generator by scalars that are known here.
 //
-// The scalars of the queries follow from the values of the QAP polynomials at tau: u_i, v_i, w_i, the
-// sums over the rows of a coefficient times the row's Lagrange polynomial at tau (the appended row
-// "input_i * 0 = 0" adds its own to u_i). They live in buffers of one field element a variable, which
-// are freed as soon as the points exist; the scalars of one piece of a query are made when the piece
-// is multiplied.
+// The scalars of the queries follow from the values of the QAP polynomials at tau: u_i, v_i, w_i,
+// the sums over the rows of a coefficient times the row's Lagrange polynomial at tau (the appended
+// row "input_i * 0 = 0" adds its own to u_i). They live in buffers of one field element a variable,
+// which are freed as soon as the points exist; the scalars of one piece of a query are made when
+// the piece is multiplied.
 #include "groth16/setup.h"
 
 #include <algorithm>
@@ -41,8 +41,9 @@ struct QapValues {
   base::Buffer<F> u, v, w;
 };
 
-// out[column] += sum over the rows of coefficient * weights[row]. Each thread owns a range of columns
-// and reads all terms, so no two write to one place and the order of additions is always the same.
+// out[column] += sum over the rows of coefficient * weights[row]. Each thread owns a range of
+// columns and reads all terms, so no two write to one place and the order of additions is always
+// the same.
 template <class F>
 void add_columns(const r1cs::Shape<F>& shape, const r1cs::SparseMatrix& matrix,
                  std::span<const F> weights, std::span<F> out) {
@@ -59,8 +60,8 @@ void add_columns(const r1cs::Shape<F>& shape, const r1cs::SparseMatrix& matrix,
 }
 
 template <class F>
-base::Result<QapValues<F>> qap_values_at(const r1cs::Shape<F>& shape,
-                                         const poly::Domain<F>& domain, const F& tau) {
+base::Result<QapValues<F>> qap_values_at(const r1cs::Shape<F>& shape, const poly::Domain<F>& domain,
+                                         const F& tau) {
   const std::size_t n = shape.variable_count(), rows = shape.qap_row_count();
   QapValues<F> values;
   CUZK_TRY(values.u, base::Buffer<F>::allocate(n, kScratch, "set-up: u at tau"));
@@ -92,8 +93,8 @@ class Setup {
   // Writes the scalars number first ... first + out.size() - 1 of a query.
   using ScalarWriter = std::function<void(std::size_t first, std::span<Canonical> out)>;
 
-  Setup(const Shape& shape, const ToxicWaste<C>& waste, QapConvention convention,
-        QapDomain<Fr> qap, const Control& control)
+  Setup(const Shape& shape, const ToxicWaste<C>& waste, QapConvention convention, QapDomain<Fr> qap,
+        const Control& control)
       : shape_(shape),
         waste_(waste),
         qap_(std::move(qap)),
@@ -144,8 +145,8 @@ class Setup {
   base::Status multiply(const msm::FixedBase<G>& table, const ScalarWriter& write,
                         std::span<curve::Affine<G>> out, std::string_view stage) {
     control_.begin_stage(stage, out.size());
-    CUZK_TRY(auto scalars, base::Buffer<Canonical>::allocate(
-                               std::min(kPiece, out.size()), kScratch, "set-up: scalars"));
+    CUZK_TRY(auto scalars, base::Buffer<Canonical>::allocate(std::min(kPiece, out.size()), kScratch,
+                                                             "set-up: scalars"));
     for (std::size_t first = 0; first < out.size(); first += kPiece) {
       CUZK_TRY_STATUS(control_.check(stage));
       const std::size_t count = std::min(kPiece, out.size() - first);
@@ -164,16 +165,16 @@ class Setup {
     if (key_.has_dense_queries) CUZK_TRY_STATUS(refuse_unconstrained_variables());
     const std::size_t inputs = shape_.input_count;
     const auto writer = [this](std::size_t offset, const Fr& divisor) {
-      return [this, offset, inverse = divisor.inverse()](std::size_t first,
-                                                         std::span<Canonical> out) {
-        for (std::size_t i = 0; i < out.size(); ++i) {
-          out[i] = (combined(offset + first + i) * inverse).to_canonical();
-        }
-      };
+      return
+          [this, offset, inverse = divisor.inverse()](std::size_t first, std::span<Canonical> out) {
+            for (std::size_t i = 0; i < out.size(); ++i) {
+              out[i] = (combined(offset + first + i) * inverse).to_canonical();
+            }
+          };
     };
     key_.vk.ic.resize(inputs);
-    CUZK_TRY_STATUS(multiply<G1>(g1_, writer(0, waste_.gamma), key_.vk.ic,
-                                 "set-up: public inputs"));
+    CUZK_TRY_STATUS(
+        multiply<G1>(g1_, writer(0, waste_.gamma), key_.vk.ic, "set-up: public inputs"));
     CUZK_TRY(storage_.l, base::Buffer<curve::Affine<G1>>::allocate(
                              shape_.aux_count, base::MemoryCategory::kSrs, "L query"));
     return multiply<G1>(g1_, writer(inputs, waste_.delta), storage_.l.span(), "set-up: L query");
@@ -214,8 +215,8 @@ class Setup {
     for (std::size_t i = 0, next = 0; i < values.size(); ++i) {
       if (is_kept(values[i])) kept[next++] = static_cast<std::uint32_t>(i);
     }
-    CUZK_TRY(out, base::Buffer<curve::Affine<G>>::allocate(count, base::MemoryCategory::kSrs,
-                                                           stage));
+    CUZK_TRY(out,
+             base::Buffer<curve::Affine<G>>::allocate(count, base::MemoryCategory::kSrs, stage));
     const auto write = [values, &kept](std::size_t first, std::span<Canonical> to) {
       for (std::size_t i = 0; i < to.size(); ++i) to[i] = values[kept[first + i]].to_canonical();
     };
@@ -293,9 +294,9 @@ base::Status check_shape(const r1cs::Shape<F>& shape) {
                        "the circuit has no input, not even the constant one"};
   }
   if (shape.variable_count() > 0xffffffffu) {
-    return base::Error{base::ErrorKind::kUnsupported,
-                       "the circuit has " + std::to_string(shape.variable_count()) +
-                           " variables, the limit is 4294967295"};
+    return base::Error{base::ErrorKind::kUnsupported, "the circuit has " +
+                                                          std::to_string(shape.variable_count()) +
+                                                          " variables, the limit is 4294967295"};
   }
   return base::ok_status();
 }
@@ -316,9 +317,10 @@ base::Result<ToxicWaste<C>> random_toxic_waste() {
 }
 
 template <class C>
-base::Result<std::shared_ptr<const ProvingKey<C>>> setup(
-    const r1cs::Shape<typename C::Fr>& shape, const ToxicWaste<C>& waste,
-    QapConvention convention, const Control& control) {
+base::Result<std::shared_ptr<const ProvingKey<C>>> setup(const r1cs::Shape<typename C::Fr>& shape,
+                                                         const ToxicWaste<C>& waste,
+                                                         QapConvention convention,
+                                                         const Control& control) {
   CUZK_TRY_STATUS(check_shape(shape));
   for (const auto& secret : {waste.alpha, waste.beta, waste.gamma, waste.delta, waste.tau}) {
     if (!secret.is_zero()) continue;
@@ -335,9 +337,9 @@ base::Result<std::shared_ptr<const ProvingKey<C>>> setup(
   return Setup<C>(shape, waste, convention, std::move(qap), control).run();
 }
 
-#define CUZK_GROTH16_SETUP(CURVE)                                                          \
-  template base::Result<ToxicWaste<CURVE>> random_toxic_waste();                           \
-  template base::Result<std::shared_ptr<const ProvingKey<CURVE>>> setup(                   \
+#define CUZK_GROTH16_SETUP(CURVE)                                        \
+  template base::Result<ToxicWaste<CURVE>> random_toxic_waste();         \
+  template base::Result<std::shared_ptr<const ProvingKey<CURVE>>> setup( \
       const r1cs::Shape<CURVE::Fr>&, const ToxicWaste<CURVE>&, QapConvention, const Control&)
 CUZK_GROTH16_SETUP(curve::Bls12_381);
 CUZK_GROTH16_SETUP(curve::Bn254);

@@ -21,15 +21,16 @@ template <class C>
 base::Result<ToxicWaste<C>> random_toxic_waste();
 
 // A proving key in memory for `shape` (which must carry C), in either convention:
-// kCoefficients with dense queries as bellman writes them, or kOddCosetLagrange with full queries as
-// snarkjs does. A variable that no constraint mentions is an error for kCoefficients (bellman cannot
-// represent it). The returned key owns its points. Refuses a zero secret, a tau inside the domain and
-// a circuit that is too large for the field. Cost: about input + 2 aux + domain fixed-base products
-// in G1 and one in G2 for every variable that occurs in B.
+// kCoefficients with dense queries as bellman writes them, or kOddCosetLagrange with full queries
+// as snarkjs does. A variable that no constraint mentions is an error for kCoefficients (bellman
+// cannot represent it). The returned key owns its points. Refuses a zero secret, a tau inside the
+// domain and a circuit that is too large for the field. Cost: about input + 2 aux + domain
+// fixed-base products in G1 and one in G2 for every variable that occurs in B.
 template <class C>
-base::Result<std::shared_ptr<const ProvingKey<C>>> setup(
-    const r1cs::Shape<typename C::Fr>& shape, const ToxicWaste<C>& waste,
-    QapConvention convention, const Control& control = {});
+base::Result<std::shared_ptr<const ProvingKey<C>>> setup(const r1cs::Shape<typename C::Fr>& shape,
+                                                         const ToxicWaste<C>& waste,
+                                                         QapConvention convention,
+                                                         const Control& control = {});
 
 extern template base::Result<ToxicWaste<curve::Bls12_381>> random_toxic_waste();
 extern template base::Result<ToxicWaste<curve::Bn254>> random_toxic_waste();

@@ -45,8 +45,7 @@ TYPED_TEST(SetupTest, EveryQueryIsWhatItsDefinitionSays) {
   using Fr = typename C::Fr;
   const auto shape = testing::mixed<Fr>(21, 9).shape();
   const auto waste = testing::test_waste<C>();
-  for (const auto convention :
-       {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
+  for (const auto convention : {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
     const auto made = setup<C>(*shape, waste, convention);
     ASSERT_TRUE(made.ok()) << made.error().message;
     const ProvingKey<C>& key = **made;
@@ -115,8 +114,7 @@ TYPED_TEST(SetupTest, RefusesTauInTheDomainOrItsCoset) {
   using Fr = typename C::Fr;
   const auto shape = testing::squarings<Fr>(6).shape();  // 8 rows
   auto waste = testing::test_waste<C>();
-  for (const auto convention :
-       {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
+  for (const auto convention : {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
     const auto qap = make_qap_domain<Fr>(convention, 3).value();
     waste.tau = qap.domain.omega().pow(5);
     const auto inside = setup<C>(*shape, waste, convention);

@@ -1,3 +1,4 @@
+// Checks of counts and points, then one pairing product for a proof or for a batch.
 #include "groth16/verify.h"
 
 #include <array>
@@ -22,10 +23,9 @@ base::Status check_input_count(const VerifyingKey<C>& key, std::size_t count,
                        prefix + "the verifying key has no point for the constant one"};
   }
   if (count == key.public_input_count()) return base::ok_status();
-  return base::Error{base::ErrorKind::kMismatch,
-                     prefix + "there are " + std::to_string(count) +
-                         " public inputs, the verifying key expects " +
-                         std::to_string(key.public_input_count())};
+  return base::Error{base::ErrorKind::kMismatch, prefix + "there are " + std::to_string(count) +
+                                                     " public inputs, the verifying key expects " +
+                                                     std::to_string(key.public_input_count())};
 }
 
 template <class G>
@@ -46,8 +46,7 @@ curve::Jacobian<typename C::G1> combine_inputs(const VerifyingKey<C>& key,
   std::vector<typename C::FrCanonical> canonical;
   canonical.reserve(scalars.size());
   for (const auto& scalar : scalars) canonical.push_back(scalar.to_canonical());
-  const msm::PointSource<typename C::G1> ic{
-      std::span<const curve::Affine<typename C::G1>>(key.ic)};
+  const msm::PointSource<typename C::G1> ic{std::span<const curve::Affine<typename C::G1>>(key.ic)};
   return msm::multiply<typename C::G1>(ic, canonical);
 }
 
@@ -55,8 +54,8 @@ curve::Jacobian<typename C::G1> combine_inputs(const VerifyingKey<C>& key,
 template <class C>
 base::Result<std::vector<typename C::FrCanonical>> random_weights(std::size_t count) {
   std::vector<std::uint64_t> words(2 * count);
-  CUZK_TRY_STATUS(base::fill_random({reinterpret_cast<std::uint8_t*>(words.data()),
-                                     words.size() * sizeof(std::uint64_t)}));
+  CUZK_TRY_STATUS(base::fill_random(
+      {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * sizeof(std::uint64_t)}));
   std::vector<typename C::FrCanonical> weights(count);
   for (std::size_t j = 0; j < count; ++j) {
     weights[j].value[0] = words[2 * j];
@@ -83,8 +82,8 @@ std::vector<typename C::Fr> weighted_inputs(
 }  // namespace
 
 template <class C>
-base::Result<bool> verify(const VerifyingKey<C>& key,
-                          std::span<const typename C::Fr> public_inputs, const Proof<C>& proof) {
+base::Result<bool> verify(const VerifyingKey<C>& key, std::span<const typename C::Fr> public_inputs,
+                          const Proof<C>& proof) {
   CUZK_TRY_STATUS(check_input_count(key, public_inputs.size(), ""));
   if (!has_good_points(proof)) return false;
   std::vector<typename C::Fr> scalars = {C::Fr::one()};
@@ -112,9 +111,9 @@ base::Result<bool> verify_batch(const VerifyingKey<C>& key,
                            " lists of public inputs for " + std::to_string(n) + " proofs"};
   }
   for (std::size_t j = 0; j < n; ++j) {
-    CUZK_TRY_STATUS(check_input_count(key, public_inputs[j].size(),
-                                      "proof " + std::to_string(j + 1) + " of " +
-                                          std::to_string(n) + ": "));
+    CUZK_TRY_STATUS(
+        check_input_count(key, public_inputs[j].size(),
+                          "proof " + std::to_string(j + 1) + " of " + std::to_string(n) + ": "));
   }
   CUZK_TRY(const auto weights, random_weights<C>(n));
   std::vector<curve::PairingInput<C>> pairs(n + 3);
@@ -132,19 +131,19 @@ base::Result<bool> verify_batch(const VerifyingKey<C>& key,
   const auto scalars = weighted_inputs<C>(public_inputs, weights, key.public_input_count());
   const auto c = msm::multiply<G1>(
       msm::PointSource<G1>{std::span<const curve::Affine<G1>>(c_points)}, weights);
-  const auto alpha = curve::Jacobian<G1>::from_affine(key.alpha_g1)
-                         .scaled(scalars[0].to_canonical().value);
+  const auto alpha =
+      curve::Jacobian<G1>::from_affine(key.alpha_g1).scaled(scalars[0].to_canonical().value);
   pairs[n] = {alpha.to_affine(), key.beta_g2};
   pairs[n + 1] = {combine_inputs<C>(key, scalars).to_affine(), key.gamma_g2};
   pairs[n + 2] = {c.to_affine(), key.delta_g2};
   return curve::pairing_product_is_one<C>(pairs);
 }
 
-#define CUZK_GROTH16_VERIFY(CURVE)                                                              \
-  template base::Result<bool> verify(const VerifyingKey<CURVE>&, std::span<const CURVE::Fr>,    \
-                                     const Proof<CURVE>&);                                      \
-  template base::Result<bool> verify_batch(const VerifyingKey<CURVE>&,                          \
-                                           std::span<const std::vector<CURVE::Fr>>,             \
+#define CUZK_GROTH16_VERIFY(CURVE)                                                           \
+  template base::Result<bool> verify(const VerifyingKey<CURVE>&, std::span<const CURVE::Fr>, \
+                                     const Proof<CURVE>&);                                   \
+  template base::Result<bool> verify_batch(const VerifyingKey<CURVE>&,                       \
+                                           std::span<const std::vector<CURVE::Fr>>,          \
                                            std::span<const Proof<CURVE>>)
 CUZK_GROTH16_VERIFY(curve::Bls12_381);
 CUZK_GROTH16_VERIFY(curve::Bn254);

@@ -12,8 +12,8 @@ namespace cuzk::groth16 {
 // wrong count of inputs is an error with both counts; "no" is the value false. Infinity in A, B or
 // C, and points outside the subgroup, are refused with false.
 template <class C>
-base::Result<bool> verify(const VerifyingKey<C>& key,
-                          std::span<const typename C::Fr> public_inputs, const Proof<C>& proof);
+base::Result<bool> verify(const VerifyingKey<C>& key, std::span<const typename C::Fr> public_inputs,
+                          const Proof<C>& proof);
 
 // One pairing product for n proofs under one key, weighted with random 128-bit factors; false when
 // any of them is wrong (error probability 2^-128). Empty input is an error.
@@ -22,11 +22,11 @@ base::Result<bool> verify_batch(const VerifyingKey<C>& key,
                                 std::span<const std::vector<typename C::Fr>> public_inputs,
                                 std::span<const Proof<C>> proofs);
 
-#define CUZK_GROTH16_VERIFY(CURVE)                                                             \
-  extern template base::Result<bool> verify(const VerifyingKey<CURVE>&,                        \
-                                            std::span<const CURVE::Fr>, const Proof<CURVE>&);  \
-  extern template base::Result<bool> verify_batch(const VerifyingKey<CURVE>&,                  \
-                                                  std::span<const std::vector<CURVE::Fr>>,     \
+#define CUZK_GROTH16_VERIFY(CURVE)                                                            \
+  extern template base::Result<bool> verify(const VerifyingKey<CURVE>&,                       \
+                                            std::span<const CURVE::Fr>, const Proof<CURVE>&); \
+  extern template base::Result<bool> verify_batch(const VerifyingKey<CURVE>&,                 \
+                                                  std::span<const std::vector<CURVE::Fr>>,    \
                                                   std::span<const Proof<CURVE>>)
 CUZK_GROTH16_VERIFY(curve::Bls12_381);
 CUZK_GROTH16_VERIFY(curve::Bn254);
