@@ -4,6 +4,7 @@
 #include "curve/encoding.h"
 #include "curve/pairing.h"
 #include "curve/samples.h"
+#include "curve/scalar_multiply.h"
 #include "curve/subgroup.h"
 
 namespace cuzk::curve {
@@ -44,6 +45,31 @@ void scale_naive(benchmark::State& state) {
   field::SampleGenerator generator(14);
   const auto k = generator.next<typename G::Scalar>().to_canonical().value;
   for (auto _ : state) benchmark::DoNotOptimize(p.scaled(k));
+}
+
+template <class G>
+void scale_of_member(benchmark::State& state) {
+  const auto p = sample_members<G>(1).back();
+  field::SampleGenerator generator(14);
+  const auto k = generator.next<typename G::Scalar>();
+  for (auto _ : state) benchmark::DoNotOptimize(scale_member<G>(p, k));
+}
+
+// Per point of a sum of sixteen.
+template <class G>
+void sum_of_members(benchmark::State& state) {
+  const std::size_t kCount = 16;
+  auto points = sample_members<G>(kCount);
+  points.resize(kCount);
+  field::SampleGenerator generator(14);
+  std::vector<typename G::Scalar> scalars;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    scalars.push_back(generator.next<typename G::Scalar>());
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(scale_members<G>(points, scalars));
+  state.counters["each"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * kCount),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 template <class G>
@@ -92,6 +118,8 @@ void decode_g2(benchmark::State& state) {
   BENCHMARK(xyzz_add_affine<G>)->Name(NAME "/xyzz_add_affine");                \
   BENCHMARK(jacobian_double<G>)->Name(NAME "/jacobian_double");                \
   BENCHMARK(scale_naive<G>)->Name(NAME "/scale_naive");                        \
+  BENCHMARK(scale_of_member<G>)->Name(NAME "/scale_member");                   \
+  BENCHMARK(sum_of_members<G>)->Name(NAME "/scale_members_16");                \
   BENCHMARK(subgroup_check<G>)->Name(NAME "/subgroup_check");
 CUZK_GROUP_BENCH(Bls12_381::G1, "bls12_381_g1")
 CUZK_GROUP_BENCH(Bls12_381::G2, "bls12_381_g2")

@@ -29,6 +29,18 @@ const typename C::Fp& cube_root_of_one() {
   return root;
 }
 
+const Bls12_381::Fp& phi_factor() {
+  using G1 = Bls12_381::G1;
+  static const Bls12_381::Fp factor = [] {
+    const field::Limbs<1> z = {{Bls12_381::kParameter}};
+    const auto g = Jacobian<G1>::from_affine(G1::generator());
+    const Affine<G1> expected = (-g.scaled(z).scaled(z)).to_affine();
+    const Bls12_381::Fp& root = cube_root_of_one<Bls12_381>();
+    return phi(G1::generator(), root) == expected ? root : root.squared();
+  }();
+  return factor;
+}
+
 template <class C>
 typename C::G2Affine psi(const typename C::G2Affine& p) {
   const auto& factors = TwistFactors<C>::get();

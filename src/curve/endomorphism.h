@@ -14,6 +14,9 @@ namespace cuzk::curve {
 template <class C>
 const typename C::Fp& cube_root_of_one();
 
+// The cube root of one with phi = [-z^2] on the subgroup of BLS12-381 G1; the other belongs to z^2 - 1.
+const Bls12_381::Fp& phi_factor();
+
 // (beta x, y). Maps infinity to itself.
 template <class G>
 Affine<G> phi(const Affine<G>& p, const typename G::Field& beta) {

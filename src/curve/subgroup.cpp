@@ -29,17 +29,8 @@ Jacobian<G> times_parameter(const Point& p) {
 // [-z^2] P = phi(P): norm z^4 - z^2 + 1 = r.
 bool is_member(const Affine<Bls12_381::G1>& p) {
   using G1 = Bls12_381::G1;
-  using Fp = Bls12_381::Fp;
-  // Of the two cube roots the one that belongs to -z^2; on the other the identity fails at G.
-  static const Fp beta = [] {
-    const Affine<G1> g = G1::generator();
-    const auto z_squared_g =
-        times_parameter<Bls12_381, G1>(times_parameter<Bls12_381, G1>(g)).to_affine();
-    const Fp& root = cube_root_of_one<Bls12_381>();
-    return phi(g, root) == -z_squared_g ? root : root.squared();
-  }();
   const auto z_squared_p = times_parameter<Bls12_381, G1>(times_parameter<Bls12_381, G1>(p));
-  return -z_squared_p == Jacobian<G1>::from_affine(phi(p, beta));
+  return -z_squared_p == Jacobian<G1>::from_affine(phi(p, phi_factor()));
 }
 
 // [z] P = psi(P): norm z^2 - z t + p = (z - 1)^2 r / 3, whose cofactor is coprime to that of G2.
