@@ -1,33 +1,15 @@
 // start, finish, verify; and when verification fails, the search for the one to blame.
 #include "groth16/prove.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "groth16/random_scalar.h"
 #include "groth16/verify.h"
+#include "r1cs/checker.h"
 
 namespace cuzk::groth16 {
 namespace {
-
-constexpr std::size_t kRowBlock = 1024;
-
-// The first row whose <A, z> <B, z> is not <C, z>, if any.
-template <class F>
-std::optional<std::size_t> first_unsatisfied_row(const r1cs::Shape<F>& shape,
-                                                 const r1cs::Assignment<F>& assignment) {
-  std::vector<F> a(kRowBlock), b(kRowBlock), c(kRowBlock);
-  for (std::size_t first = 0; first < shape.constraint_count(); first += kRowBlock) {
-    r1cs::evaluate_rows(shape, shape.a, assignment, first, std::span<F>(a));
-    r1cs::evaluate_rows(shape, shape.b, assignment, first, std::span<F>(b));
-    r1cs::evaluate_rows(shape, shape.c, assignment, first, std::span<F>(c));
-    for (std::size_t i = 0; i < kRowBlock; ++i) {
-      if (a[i] * b[i] != c[i]) return first + i;
-    }
-  }
-  return std::nullopt;
-}
 
 // Why a proof that was computed to the end does not verify.
 template <class C>
@@ -40,11 +22,10 @@ base::Error verification_failure(const ProveInputs<C>& inputs) {
                 "damaged or was made for another QAP convention; the key carries no C matrix, so "
                 "which of them cannot be told from here (check the witness against the r1cs file)"};
   }
-  if (const auto row = first_unsatisfied_row(*inputs.shape, *inputs.assignment)) {
-    return {base::ErrorKind::kUnsatisfied, "the witness does not satisfy constraint " +
-                                               std::to_string(*row) + " of " +
-                                               std::to_string(inputs.shape->constraint_count()) +
-                                               " (counted from 0), so there is no proof"};
+  if (const auto broken = r1cs::first_broken_constraint(*inputs.shape, *inputs.assignment)) {
+    return {base::ErrorKind::kUnsatisfied,
+            "there is no proof, the witness does not satisfy the circuit: " +
+                r1cs::describe(*broken, *inputs.shape, *inputs.assignment)};
   }
   const bool is_odd_coset = inputs.key->convention == QapConvention::kOddCosetLagrange;
   return {base::ErrorKind::kVerificationFailed,

@@ -3,6 +3,7 @@
 // start: a, b and the six transforms give the scalars of H (quotient.h); then the sums over H, L, A
 // and B in G1, and from them the proof's A and all of C. What is left for finish is the sum over B
 // in G2, whose inputs (the ones as a bitmap, the scalars with their places) are those of B in G1.
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -114,18 +115,23 @@ class CpuBackend final : public Backend<C> {
     CUZK_TRY_STATUS(check_key_fits(key, shape, density));
     const Layouts layouts(density, key.has_dense_queries);
     std::uint64_t b_scalars = density.b_input.count() + density.b_aux.count();
-    std::uint64_t l_scalars = shape.aux_count;
+    std::uint64_t a_scalars = shape.variable_count();
     if (assignment != nullptr) {
       CUZK_TRY_STATUS(check_assignment_fits(*assignment, shape));
       const auto inputs = compact_inputs(*assignment);
       const QueryWalk<Fr> walk(inputs, layouts.b_input, assignment->aux, layouts.b_aux);
       b_scalars = walk.scalar_count();
-      l_scalars = assignment->aux.scalar_count();
+      a_scalars = inputs.scalar_count() + assignment->aux.scalar_count();
     }
     MemoryPlan plan;
     plan.evaluation_bytes = quotient_bytes<Fr>(key.domain_log2);
+    const auto piece = [](std::uint64_t count) { return std::min(count, kPieceScalars); };
+    // Of the queries whose scalars are converted piece by piece, A and L have no more than all.
     plan.msm_scratch_bytes =
-        SelectedScalars<Fr>::byte_count(std::min<std::uint64_t>(l_scalars, kPieceScalars));
+        std::max({SelectedScalars<Fr>::byte_count(piece(a_scalars)) +
+                      msm::multiply_scratch_bytes<G1>(piece(a_scalars)),
+                  msm::multiply_scratch_bytes<G1>(piece(key.h.size())),
+                  msm::multiply_scratch_bytes<typename C::G2>(piece(b_scalars))});
     plan.pending_bytes = BInputs<Fr>::byte_count(key.b_g2.size(), b_scalars);
     return plan;
   }
