@@ -1,0 +1,114 @@
+// Device memory and pinned host memory with owners, and copies between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+#include "cuda/device/stream.h"
+
+namespace cuzk::cuda::device {
+
+struct DeviceFreer {
+  void operator()(std::byte* bytes) const noexcept;
+};
+struct PinnedFreer {
+  void operator()(std::byte* bytes) const noexcept;
+};
+
+// Elements that live on a device: never dereferenced on the host.
+template <class T>
+struct DeviceSpan {
+  T* data = nullptr;
+  std::size_t size = 0;
+
+  DeviceSpan first(std::size_t count) const { return {data, count}; }
+  DeviceSpan subset(std::size_t offset, std::size_t count) const { return {data + offset, count}; }
+};
+
+// Bytes on the current device, freed with the owner. Not cleared.
+class Buffer {
+ public:
+  Buffer() = default;
+  // kResourceExhausted, with the size, when the device has too little.
+  static base::Result<Buffer> create(std::uint64_t size_bytes);
+  std::uint64_t size_bytes() const noexcept { return size_bytes_; }
+  std::byte* data() const noexcept { return bytes_.get(); }
+  // The first `count` elements; checked to fit.
+  template <class T>
+  DeviceSpan<T> span(std::size_t count) const {
+    CUZK_CHECK(count <= size_bytes_ / sizeof(T));
+    return {reinterpret_cast<T*>(bytes_.get()), count};
+  }
+
+ private:
+  std::unique_ptr<std::byte, DeviceFreer> bytes_;
+  std::uint64_t size_bytes_ = 0;
+};
+
+// Page-locked host bytes, which copies reach at full PCIe speed and without blocking the host.
+class PinnedBuffer {
+ public:
+  PinnedBuffer() = default;
+  static base::Result<PinnedBuffer> create(std::uint64_t size_bytes);
+  std::uint64_t size_bytes() const noexcept { return size_bytes_; }
+  template <class T>
+  std::span<T> span(std::size_t count) const {
+    CUZK_CHECK(count <= size_bytes_ / sizeof(T));
+    return {reinterpret_cast<T*>(bytes_.get()), count};
+  }
+
+ private:
+  std::unique_ptr<std::byte, PinnedFreer> bytes_;
+  std::uint64_t size_bytes_ = 0;
+};
+
+// Hands out aligned parts of one buffer, so that a stage plans its bytes, takes them once and then
+// allocates nothing. With no buffer it only counts: the same code then is the plan.
+class Arena {
+ public:
+  Arena() = default;
+  explicit Arena(const Buffer& buffer)
+      : base_(buffer.data()), capacity_bytes_(buffer.size_bytes()), counts_only_(false) {}
+  template <class T>
+  DeviceSpan<T> take(std::size_t count) {
+    const std::uint64_t offset = used_bytes_;
+    used_bytes_ += (count * sizeof(T) + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+    if (counts_only_) return {nullptr, count};
+    CUZK_CHECK(used_bytes_ <= capacity_bytes_);
+    return {reinterpret_cast<T*>(base_ + offset), count};
+  }
+  std::uint64_t used_bytes() const noexcept { return used_bytes_; }
+
+ private:
+  static constexpr std::uint64_t kAlignmentBytes = 256;
+  std::byte* base_ = nullptr;
+  std::uint64_t capacity_bytes_ = 0, used_bytes_ = 0;
+  bool counts_only_ = true;
+};
+
+// Copies, queued on the stream. From and to pageable memory they block the host meanwhile.
+base::Status copy_bytes_to_device(const Stream& stream, void* to, const void* from,
+                                  std::size_t count);
+base::Status copy_bytes_to_host(const Stream& stream, void* to, const void* from,
+                                std::size_t count);
+base::Status fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t count);
+
+template <class T>
+base::Status upload(const Stream& stream, DeviceSpan<T> to, std::span<const T> from) {
+  CUZK_CHECK(to.size == from.size());
+  return copy_bytes_to_device(stream, to.data, from.data(), from.size_bytes());
+}
+template <class T>
+base::Status download(const Stream& stream, std::span<T> to, DeviceSpan<T> from) {
+  CUZK_CHECK(to.size() == from.size);
+  return copy_bytes_to_host(stream, to.data(), from.data, to.size_bytes());
+}
+template <class T>
+base::Status clear(const Stream& stream, DeviceSpan<T> values) {
+  return fill_bytes(stream, values.data, 0, values.size * sizeof(T));
+}
+
+}  // namespace cuzk::cuda::device

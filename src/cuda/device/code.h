@@ -1,0 +1,16 @@
+// What device code needs of the compiler: unrolling, and whether this pass makes device code.
+#pragma once
+
+#if defined(__CUDACC__)
+#define CUZK_UNROLL _Pragma("unroll")
+#define CUZK_NO_UNROLL _Pragma("unroll 1")
+#else
+#define CUZK_UNROLL
+#define CUZK_NO_UNROLL
+#endif
+
+#if defined(__CUDA_ARCH__)
+#define CUZK_DEVICE_CODE 1
+#else
+#define CUZK_DEVICE_CODE 0
+#endif

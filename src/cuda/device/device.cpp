@@ -1,0 +1,86 @@
+// Device enumeration and selection.
+#include "cuda/device/device.h"
+
+#include <cstdio>
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/device/error.h"
+
+namespace cuzk::cuda::device {
+namespace {
+
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string out = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    out += digits;
+  }
+  return out;
+}
+
+base::Result<DeviceInfo> describe(int index) {
+  cudaDeviceProp properties;
+  CUZK_TRY_STATUS(to_status(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties"));
+  DeviceInfo info;
+  info.index = index;
+  info.name = properties.name;
+  info.uuid = uuid_text(properties.uuid);
+  char address[32];
+  std::snprintf(address, sizeof address, "%04x:%02x:%02x.0", properties.pciDomainID,
+                properties.pciBusID, properties.pciDeviceID);
+  info.pci_address = address;
+  info.capability = 10 * properties.major + properties.minor;
+  info.multiprocessor_count = properties.multiProcessorCount;
+  info.memory_bytes = properties.totalGlobalMem;
+  CUZK_TRY_STATUS(to_status(cudaDeviceGetAttribute(&info.clock_khz, cudaDevAttrClockRate, index),
+                            "cudaDeviceGetAttribute"));
+  return info;
+}
+
+}  // namespace
+
+base::Result<std::vector<DeviceInfo>> devices() {
+  int count = 0;
+  CUZK_TRY_STATUS(to_status(cudaGetDeviceCount(&count), "cudaGetDeviceCount"));
+  std::vector<DeviceInfo> out;
+  for (int i = 0; i < count; ++i) {
+    CUZK_TRY(DeviceInfo info, describe(i));
+    out.push_back(std::move(info));
+  }
+  return out;
+}
+
+base::Result<DeviceInfo> find_device(const std::string& name) {
+  CUZK_TRY(std::vector<DeviceInfo> all, devices());
+  std::string known;
+  for (DeviceInfo& info : all) {
+    if (name == std::to_string(info.index) || name == info.uuid || name == info.pci_address) {
+      return std::move(info);
+    }
+    known += (known.empty() ? "" : "; ") + std::to_string(info.index) + " = " + info.uuid + " = " +
+             info.pci_address + " (" + info.name + ")";
+  }
+  return base::Error{base::ErrorKind::kNotFound,
+                     "no device is named '" + name + "'; visible are: " + known};
+}
+
+base::Status use_device(const DeviceInfo& info) {
+  return to_status(cudaSetDevice(info.index), "cudaSetDevice");
+}
+
+base::Result<std::uint64_t> memory_free_bytes() {
+  std::size_t free = 0, total = 0;
+  CUZK_TRY_STATUS(to_status(cudaMemGetInfo(&free, &total), "cudaMemGetInfo"));
+  return static_cast<std::uint64_t>(free);
+}
+
+base::Status allow_shared_bytes(const void* kernel, int bytes) {
+  return to_status(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+      "cudaFuncSetAttribute");
+}
+
+}  // namespace cuzk::cuda::device

@@ -1,0 +1,40 @@
+// Devices and what the rest needs to know of one. Nothing here calls CUDA before it is asked to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cuzk::cuda::device {
+
+// One visible device (CUDA_VISIBLE_DEVICES applies). `index` is of this process only; the UUID and
+// the PCI address name the card itself.
+struct DeviceInfo {
+  int index = 0;
+  std::string name;
+  std::string uuid;         // "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+  std::string pci_address;  // "0000:17:00.0"
+  int capability = 0;       // 90 for compute capability 9.0
+  int multiprocessor_count = 0;
+  int clock_khz = 0;
+  std::uint64_t memory_bytes = 0;
+};
+
+// All visible devices in index order; an error when there is no driver or no device.
+base::Result<std::vector<DeviceInfo>> devices();
+
+// The device named by index ("0"), UUID or PCI address. kNotFound lists what there is.
+base::Result<DeviceInfo> find_device(const std::string& name);
+
+// Makes the device the current one of the calling thread.
+base::Status use_device(const DeviceInfo& info);
+
+// Bytes that can still be allocated on the current device.
+base::Result<std::uint64_t> memory_free_bytes();
+
+// Lets `kernel` take `bytes` of shared memory per block (more than 48 KiB needs this first).
+base::Status allow_shared_bytes(const void* kernel, int bytes);
+
+}  // namespace cuzk::cuda::device

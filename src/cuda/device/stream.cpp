@@ -1,0 +1,53 @@
+// Streams do not synchronise with the default stream; events keep time.
+#include "cuda/device/stream.h"
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/device/error.h"
+
+namespace cuzk::cuda::device {
+
+void StreamCloser::operator()(CUstream_st* stream) const noexcept { cudaStreamDestroy(stream); }
+void EventCloser::operator()(CUevent_st* event) const noexcept { cudaEventDestroy(event); }
+
+base::Result<Event> Event::create() {
+  cudaEvent_t handle = nullptr;
+  CUZK_TRY_STATUS(to_status(cudaEventCreate(&handle), "cudaEventCreate"));
+  Event event;
+  event.handle_.reset(handle);
+  return event;
+}
+
+base::Status Event::synchronize() const {
+  return to_status(cudaEventSynchronize(handle()), "cudaEventSynchronize");
+}
+
+base::Result<float> Event::milliseconds_since(const Event& earlier) const {
+  float milliseconds = 0;
+  CUZK_TRY_STATUS(to_status(cudaEventElapsedTime(&milliseconds, earlier.handle(), handle()),
+                            "cudaEventElapsedTime"));
+  return milliseconds;
+}
+
+base::Result<Stream> Stream::create() {
+  cudaStream_t handle = nullptr;
+  CUZK_TRY_STATUS(to_status(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking),
+                            "cudaStreamCreateWithFlags"));
+  Stream stream;
+  stream.handle_.reset(handle);
+  return stream;
+}
+
+base::Status Stream::synchronize() const {
+  return to_status(cudaStreamSynchronize(handle()), "cudaStreamSynchronize");
+}
+
+base::Status Stream::record(const Event& event) const {
+  return to_status(cudaEventRecord(event.handle(), handle()), "cudaEventRecord");
+}
+
+base::Status Stream::wait(const Event& event) const {
+  return to_status(cudaStreamWaitEvent(handle(), event.handle(), 0), "cudaStreamWaitEvent");
+}
+
+}  // namespace cuzk::cuda::device

@@ -1,0 +1,48 @@
+// Streams and events that close themselves.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+
+struct CUstream_st;
+struct CUevent_st;
+
+namespace cuzk::cuda::device {
+
+struct StreamCloser {
+  void operator()(CUstream_st* stream) const noexcept;
+};
+struct EventCloser {
+  void operator()(CUevent_st* event) const noexcept;
+};
+
+// A point in a stream's work, for ordering and for timing.
+class Event {
+ public:
+  static base::Result<Event> create();
+  CUevent_st* handle() const noexcept { return handle_.get(); }
+  base::Status synchronize() const;
+  // Milliseconds from `earlier` to this event; both must have been passed.
+  base::Result<float> milliseconds_since(const Event& earlier) const;
+
+ private:
+  std::unique_ptr<CUevent_st, EventCloser> handle_;
+};
+
+// An in-order queue of work on the device that was current at creation. Closing it waits for
+// nothing; whoever frees memory that the stream still uses must synchronise first.
+class Stream {
+ public:
+  static base::Result<Stream> create();
+  CUstream_st* handle() const noexcept { return handle_.get(); }
+  // Waits for all work so far and returns its first error.
+  base::Status synchronize() const;
+  base::Status record(const Event& event) const;
+  base::Status wait(const Event& event) const;
+
+ private:
+  std::unique_ptr<CUstream_st, StreamCloser> handle_;
+};
+
+}  // namespace cuzk::cuda::device

@@ -1,0 +1,371 @@
+// Prime fields in 32-bit words for devices, bit for bit the elements of field/prime_field.h.
+//
+// `WordField<P>` has the layout and the Montgomery form of `PrimeField<P>` (R = 2^(64 N), fully
+// reduced), so arrays of one are arrays of the other. Products keep two accumulators: `even` holds
+// partial products that begin at an even word and `odd` those that begin at an odd one, so that each
+// row of a product is two unbroken carry chains of IMAD.WIDE and no carry is ever stored.
+// A field of W words: a product costs 2 W^2 IMAD.WIDE and W low products, a square
+// W (W + 1) / 2 + W^2; docs/math/cuda_field.md counts them.
+#pragma once
+
+#include <cstddef>
+
+#include "base/host_device.h"
+#include "cuda/device/code.h"
+#include "cuda/field/carry.h"
+#include "field/prime_field.h"
+
+namespace cuzk::cuda::field {
+
+// What a field's parameters say in words, for indices known at compile time.
+template <class P>
+struct WordConstants {
+  static constexpr int kWordCount = 2 * P::kLimbCount;
+  using Host = cuzk::field::PrimeField<P>;
+
+  CUZK_HD static constexpr Word word(const cuzk::field::Limbs<P::kLimbCount>& limbs, int i) {
+    return static_cast<Word>(limbs.limb[i / 2] >> (32 * (i % 2)));
+  }
+  CUZK_HD static constexpr Word modulus(int i) {
+    constexpr cuzk::field::Limbs<P::kLimbCount> kModulus = P::kModulus;
+    return word(kModulus, i);
+  }
+  CUZK_HD static constexpr Word one(int i) {
+    constexpr cuzk::field::Limbs<P::kLimbCount> kOne = Host::kR;
+    return word(kOne, i);
+  }
+  CUZK_HD static constexpr Word r_squared(int i) {
+    constexpr cuzk::field::Limbs<P::kLimbCount> kSquare = Host::kRSquared;
+    return word(kSquare, i);
+  }
+  CUZK_HD static constexpr Word inverse_exponent(int i) {
+    constexpr cuzk::field::Limbs<P::kLimbCount> kExponent = Host::Constants::modulus_minus(2);
+    return word(kExponent, i);
+  }
+  static constexpr Word kNegatedInverse = static_cast<Word>(Host::kNegatedInverse);
+  static constexpr int kBitCount = static_cast<int>(Host::kBitCount);
+  static_assert(kBitCount <= 32 * kWordCount - 1);
+  // 3 p < 2^(32 W): two products and a fold stay inside the W + 1 words of a row (see Rows).
+  static constexpr bool kSumsTwoProducts = kBitCount <= 32 * kWordCount - 2;
+};
+
+template <class P>
+class alignas(16) WordField {
+ public:
+  using Params = P;
+  using Constants = WordConstants<P>;
+  using Host = cuzk::field::PrimeField<P>;
+  static constexpr int W = Constants::kWordCount;
+  static_assert(W % 4 == 0, "rows are taken in pairs, memory in 16-byte pieces");
+
+  Word word[W] = {};
+
+  CUZK_HD static constexpr WordField zero() { return WordField{}; }
+  CUZK_HD static CUZK_INLINE WordField one() {
+    WordField out;
+    CUZK_UNROLL for (int i = 0; i < W; ++i) out.word[i] = Constants::one(i);
+    return out;
+  }
+  CUZK_HD CUZK_INLINE bool is_zero() const {
+    Word any = 0;
+    CUZK_UNROLL for (int i = 0; i < W; ++i) any |= word[i];
+    return any == 0;
+  }
+  CUZK_HD CUZK_INLINE bool operator==(const WordField& b) const {
+    Word any = 0;
+    CUZK_UNROLL for (int i = 0; i < W; ++i) any |= word[i] ^ b.word[i];
+    return any == 0;
+  }
+
+  CUZK_HD friend CUZK_INLINE WordField operator+(const WordField& a, const WordField& b) {
+    WordField out;
+    Flag flag;
+    out.word[0] = add_start(flag, a.word[0], b.word[0]);
+    CUZK_UNROLL for (int i = 1; i + 1 < W; ++i) {
+      out.word[i] = add_next(flag, a.word[i], b.word[i]);
+    }
+    out.word[W - 1] = add_end(flag, a.word[W - 1], b.word[W - 1]);
+    return out.reduced_once();
+  }
+  CUZK_HD friend CUZK_INLINE WordField operator-(const WordField& a, const WordField& b) {
+    WordField out;
+    Flag flag;
+    out.word[0] = sub_start(flag, a.word[0], b.word[0]);
+    CUZK_UNROLL for (int i = 1; i < W; ++i) out.word[i] = sub_next(flag, a.word[i], b.word[i]);
+    const Word mask = sub_end(flag, 0, 0);
+    out.word[0] = add_start(flag, out.word[0], Constants::modulus(0) & mask);
+    CUZK_UNROLL for (int i = 1; i + 1 < W; ++i) {
+      out.word[i] = add_next(flag, out.word[i], Constants::modulus(i) & mask);
+    }
+    out.word[W - 1] = add_end(flag, out.word[W - 1], Constants::modulus(W - 1) & mask);
+    return out;
+  }
+  CUZK_HD CUZK_INLINE WordField operator-() const { return zero() - *this; }
+  CUZK_HD CUZK_INLINE WordField doubled() const { return *this + *this; }
+
+  // a b / R.
+  CUZK_HD friend CUZK_INLINE WordField operator*(const WordField& a, const WordField& b) {
+    Rows rows;
+    rows.first(a, b.word[0]);
+    rows.fold();
+    CUZK_UNROLL for (int i = 1; i < W; ++i) {
+      rows.next(a, b.word[i]);
+      rows.fold();
+    }
+    return rows.value().reduced_once();
+  }
+  // (a b + c d) / R with one reduction instead of two. Only where Constants::kSumsTwoProducts.
+  CUZK_HD static CUZK_INLINE WordField sum_of_products(const WordField& a, const WordField& b,
+                                                       const WordField& c, const WordField& d)
+    requires(WordConstants<P>::kSumsTwoProducts)
+  {
+    Rows rows;
+    rows.first(a, b.word[0]);
+    rows.more(c, d.word[0]);
+    rows.fold();
+    CUZK_UNROLL for (int i = 1; i < W; ++i) {
+      rows.next(a, b.word[i]);
+      rows.more(c, d.word[i]);
+      rows.fold();
+    }
+    return rows.value().reduced_once();
+  }
+  CUZK_HD CUZK_INLINE WordField squared() const;
+
+  CUZK_HD WordField& operator+=(const WordField& b) { return *this = *this + b; }
+  CUZK_HD WordField& operator-=(const WordField& b) { return *this = *this - b; }
+  CUZK_HD WordField& operator*=(const WordField& b) { return *this = *this * b; }
+
+  // The Montgomery form of the plain integer in `word` (below the modulus), and back.
+  CUZK_HD WordField to_montgomery() const {
+    WordField square;
+    CUZK_UNROLL for (int i = 0; i < W; ++i) square.word[i] = Constants::r_squared(i);
+    return *this * square;
+  }
+  CUZK_HD WordField from_montgomery() const {
+    WordField unit;
+    unit.word[0] = 1;
+    return *this * unit;
+  }
+  CUZK_HD static WordField from_u32(Word k) {
+    WordField out;
+    out.word[0] = k;
+    return out.to_montgomery();
+  }
+  // x^e for a short exponent, variable time.
+  CUZK_HD WordField pow(std::uint64_t e) const {
+    WordField out = one(), base = *this;
+    for (; e != 0; e >>= 1) {
+      if (e & 1) out = out * base;
+      base = base.squared();
+    }
+    return out;
+  }
+  // x^-1 by Fermat; zero for zero. Kept as a loop over bits: it runs once for many elements.
+  CUZK_HD WordField inverse() const {
+    WordField out = one();
+    for (int i = Constants::kBitCount - 1; i >= 0; --i) {
+      out = out.squared();
+      if (inverse_exponent_bit(i)) out = out * *this;
+    }
+    return out;
+  }
+
+ private:
+  CUZK_HD static bool inverse_exponent_bit(int i) {
+    Word w = 0;
+    CUZK_UNROLL for (int j = 0; j < W; ++j) {
+      if (j == i / 32) w = Constants::inverse_exponent(j);
+    }
+    return (w >> (i % 32)) & 1;
+  }
+
+  // x mod p for x < 2 p.
+  CUZK_HD CUZK_INLINE WordField reduced_once() const {
+    WordField out;
+    Flag flag;
+    out.word[0] = sub_start(flag, word[0], Constants::modulus(0));
+    CUZK_UNROLL for (int i = 1; i < W; ++i) {
+      out.word[i] = sub_next(flag, word[i], Constants::modulus(i));
+    }
+    const bool borrowed = sub_end(flag, 0, 0) != 0;
+    CUZK_UNROLL for (int i = 0; i < W; ++i) out.word[i] = borrowed ? word[i] : out.word[i];
+    return out;
+  }
+
+  // The sum in progress: word i of `even` weighs 2^(32 i), word i of `odd` 2^(32 (i + 1)).
+  //
+  // Invariant between rows: even[0] = 0 after fold(), and the division by 2^32 is still to be done.
+  // next() does it by trading the two names: what was odd begins at word 0, and what was even,
+  // moved down by two words, begins at word 1. Bound: before a fold the sum is below
+  // (n + 1) p 2^32 for n products a row, so n p < 2^(32 W) - p is what a row needs.
+  struct Rows;
+  // The low half of a square, folded row by row: one chain less a row than a product.
+  struct Folds;
+};
+
+template <class P>
+struct WordField<P>::Rows {
+  Word even[W], odd[W];
+
+  CUZK_HD CUZK_INLINE void first(const WordField& a, Word b) {
+    CUZK_UNROLL for (int j = 0; j < W; j += 2) {
+      store(even, j, wide_product(a.word[j], b));
+      store(odd, j, wide_product(a.word[j + 1], b));
+    }
+  }
+  CUZK_HD CUZK_INLINE void next(const WordField& a, Word b) {
+    Word shifted[W];
+    Flag flag;
+    const Word low = add_start(flag, odd[0], even[1]);
+    CUZK_UNROLL for (int j = 0; j < W; j += 2) {
+      const Pair above = j + 2 < W ? Pair{even[j + 2], even[j + 3]} : Pair{0, 0};
+      store(shifted, j, wide_next(flag, above, a.word[j + 1], b));
+    }
+    CUZK_UNROLL for (int j = 1; j < W; ++j) even[j] = odd[j];
+    even[0] = low;
+    CUZK_UNROLL for (int j = 0; j < W; ++j) odd[j] = shifted[j];
+    add_even(a, b);
+  }
+  // One more product in the same row.
+  CUZK_HD CUZK_INLINE void more(const WordField& a, Word b) {
+    Flag flag;
+    store(odd, 0, wide_start(flag, load(odd, 0), a.word[1], b));
+    CUZK_UNROLL for (int j = 2; j < W; j += 2) {
+      store(odd, j, wide_next(flag, load(odd, j), a.word[j + 1], b));
+    }
+    add_even(a, b);
+  }
+  // Adds the multiple of the modulus that clears even[0].
+  CUZK_HD CUZK_INLINE void fold() {
+    const Word m = even[0] * Constants::kNegatedInverse;
+    Flag flag;
+    store(odd, 0, wide_start(flag, load(odd, 0), Constants::modulus(1), m));
+    CUZK_UNROLL for (int j = 2; j < W; j += 2) {
+      store(odd, j, wide_next(flag, load(odd, j), Constants::modulus(j + 1), m));
+    }
+    store(even, 0, wide_start(flag, load(even, 0), Constants::modulus(0), m));
+    CUZK_UNROLL for (int j = 2; j < W; j += 2) {
+      store(even, j, wide_next(flag, load(even, j), Constants::modulus(j), m));
+    }
+    odd[W - 1] = add_end(flag, odd[W - 1], 0);
+  }
+  // The sum divided by 2^32: below 2 p when n p < R.
+  CUZK_HD CUZK_INLINE WordField value() const {
+    WordField out;
+    Flag flag;
+    out.word[0] = add_start(flag, odd[0], even[1]);
+    CUZK_UNROLL for (int j = 1; j + 1 < W; ++j) out.word[j] = add_next(flag, odd[j], even[j + 1]);
+    out.word[W - 1] = add_end(flag, odd[W - 1], 0);
+    return out;
+  }
+
+  CUZK_HD CUZK_INLINE void add_even(const WordField& a, Word b) {
+    Flag flag;
+    store(even, 0, wide_start(flag, load(even, 0), a.word[0], b));
+    CUZK_UNROLL for (int j = 2; j < W; j += 2) {
+      store(even, j, wide_next(flag, load(even, j), a.word[j], b));
+    }
+    odd[W - 1] = add_end(flag, odd[W - 1], 0);
+  }
+  CUZK_HD static CUZK_INLINE Pair load(const Word* w, int j) { return {w[j], w[j + 1]}; }
+  CUZK_HD static CUZK_INLINE void store(Word* w, int j, Pair pair) {
+    w[j] = pair.low;
+    w[j + 1] = pair.high;
+  }
+};
+
+template <class P>
+struct WordField<P>::Folds {
+  Word even[W], odd[W];
+
+  // First row: odd is still empty.
+  CUZK_HD CUZK_INLINE void first(const Word* low_half) {
+    CUZK_UNROLL for (int j = 0; j < W; ++j) even[j] = low_half[j];
+    const Word m = even[0] * Constants::kNegatedInverse;
+    CUZK_UNROLL for (int j = 0; j < W; j += 2) {
+      Rows::store(odd, j, wide_product(Constants::modulus(j + 1), m));
+    }
+    fold_even(m);
+  }
+  CUZK_HD CUZK_INLINE void next() {
+    Word shifted[W];
+    Flag flag;
+    const Word low = add_start(flag, odd[0], even[1]);
+    const Word m = low * Constants::kNegatedInverse;
+    CUZK_UNROLL for (int j = 0; j < W; j += 2) {
+      const Pair above = j + 2 < W ? Pair{even[j + 2], even[j + 3]} : Pair{0, 0};
+      Rows::store(shifted, j, wide_next(flag, above, Constants::modulus(j + 1), m));
+    }
+    CUZK_UNROLL for (int j = 1; j < W; ++j) even[j] = odd[j];
+    even[0] = low;
+    CUZK_UNROLL for (int j = 0; j < W; ++j) odd[j] = shifted[j];
+    fold_even(m);
+  }
+  CUZK_HD CUZK_INLINE void fold_even(Word m) {
+    Flag flag;
+    Rows::store(even, 0, wide_start(flag, Rows::load(even, 0), Constants::modulus(0), m));
+    CUZK_UNROLL for (int j = 2; j < W; j += 2) {
+      Rows::store(even, j, wide_next(flag, Rows::load(even, j), Constants::modulus(j), m));
+    }
+    odd[W - 1] = add_end(flag, odd[W - 1], 0);
+  }
+};
+
+// Products of unlike words once, doubled, plus the squares: W (W + 1) / 2 WIDE for a^2 instead of
+// W^2, then the fold of the low half and one addition of the high half.
+template <class P>
+CUZK_HD CUZK_INLINE WordField<P> WordField<P>::squared() const {
+  // Word i of `even` weighs 2^(32 i), word i of `odd` 2^(32 (i + 1)), as in Rows.
+  Word even[2 * W] = {}, odd[2 * W] = {};
+  CUZK_UNROLL for (int i = 0; i + 1 < W; ++i) {
+    Flag flag;
+    int last = 0;
+    CUZK_UNROLL for (int j = i + 1; j < W; j += 2) {  // i + j is odd
+      const Pair acc{odd[i + j - 1], odd[i + j]};
+      const Pair sum = j == i + 1 ? wide_start(flag, acc, word[j], word[i])
+                                  : wide_next(flag, acc, word[j], word[i]);
+      odd[i + j - 1] = sum.low;
+      odd[i + j] = sum.high;
+      last = i + j + 1;
+    }
+    odd[last] = add_end(flag, odd[last], 0);
+    CUZK_UNROLL for (int j = i + 2; j < W; j += 2) {  // i + j is even
+      const Pair acc{even[i + j], even[i + j + 1]};
+      const Pair sum = j == i + 2 ? wide_start(flag, acc, word[j], word[i])
+                                  : wide_next(flag, acc, word[j], word[i]);
+      even[i + j] = sum.low;
+      even[i + j + 1] = sum.high;
+      last = i + j + 2;
+    }
+    if (i + 2 < W) even[last] = add_end(flag, even[last], 0);
+  }
+  Word sum[2 * W];
+  Flag flag;
+  sum[0] = 0;
+  sum[1] = add_start(flag, odd[0], even[1]);
+  CUZK_UNROLL for (int i = 2; i < 2 * W; ++i) sum[i] = add_next(flag, odd[i - 1], even[i]);
+  sum[1] = add_start(flag, sum[1], sum[1]);
+  CUZK_UNROLL for (int i = 2; i < 2 * W; ++i) sum[i] = add_next(flag, sum[i], sum[i]);
+  Rows::store(sum, 0, wide_start(flag, {0, sum[1]}, word[0], word[0]));
+  CUZK_UNROLL for (int i = 1; i < W; ++i) {
+    Rows::store(sum, 2 * i, wide_next(flag, Rows::load(sum, 2 * i), word[i], word[i]));
+  }
+  Folds folds;
+  folds.first(sum);
+  CUZK_UNROLL for (int i = 1; i < W; ++i) folds.next();
+  WordField out;
+  out.word[0] = add_start(flag, folds.odd[0], folds.even[1]);
+  CUZK_UNROLL for (int i = 1; i + 1 < W; ++i) {
+    out.word[i] = add_next(flag, folds.odd[i], folds.even[i + 1]);
+  }
+  out.word[W - 1] = add_end(flag, folds.odd[W - 1], 0);
+  out.word[0] = add_start(flag, out.word[0], sum[W]);
+  CUZK_UNROLL for (int i = 1; i + 1 < W; ++i) {
+    out.word[i] = add_next(flag, out.word[i], sum[W + i]);
+  }
+  out.word[W - 1] = add_end(flag, out.word[W - 1], sum[2 * W - 1]);
+  return out.reduced_once();
+}
+
+}  // namespace cuzk::cuda::field

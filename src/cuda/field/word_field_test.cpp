@@ -1,0 +1,81 @@
+// The device's field formulas, run on the host, against field/prime_field.h.
+#include "cuda/field/word_field.h"
+
+#include <bit>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cuda/field/samples.h"
+#include "field/bls12_381.h"
+#include "field/bn254.h"
+
+namespace cuzk::cuda::field {
+namespace {
+
+template <class P>
+class WordFieldLaws : public testing::Test {
+ protected:
+  using Host = cuzk::field::PrimeField<P>;
+  using Word = WordField<P>;
+  static Word word(const Host& x) { return std::bit_cast<Word>(x); }
+  static Host host(const Word& x) { return std::bit_cast<Host>(x); }
+};
+
+using AllFields = testing::Types<cuzk::field::bls12_381::FpParams, cuzk::field::bls12_381::FrParams,
+                                 cuzk::field::bn254::FpParams, cuzk::field::bn254::FrParams>;
+TYPED_TEST_SUITE(WordFieldLaws, AllFields);
+
+TYPED_TEST(WordFieldLaws, AgreesWithTheHostFieldOnAllPairsOfSamples) {
+  const auto samples = field_samples<typename TestFixture::Host>(40, 1);
+  for (const auto& a : samples) {
+    EXPECT_EQ(TestFixture::host(TestFixture::word(a).squared()), a.squared());
+    EXPECT_EQ(TestFixture::host(-TestFixture::word(a)), -a);
+    for (const auto& b : samples) {
+      const auto x = TestFixture::word(a), y = TestFixture::word(b);
+      ASSERT_EQ(TestFixture::host(x * y), a * b);
+      ASSERT_EQ(TestFixture::host(x + y), a + b);
+      ASSERT_EQ(TestFixture::host(x - y), a - b);
+    }
+  }
+}
+
+TYPED_TEST(WordFieldLaws, SumsTwoProductsWithOneReduction) {
+  if constexpr (TestFixture::Word::Constants::kSumsTwoProducts) {
+  const auto samples = field_samples<typename TestFixture::Host>(12, 2);
+  for (const auto& a : samples) {
+    for (const auto& b : samples) {
+      for (const auto& c : samples) {
+        const auto x = TestFixture::word(a), y = TestFixture::word(b), z = TestFixture::word(c);
+        ASSERT_EQ(TestFixture::host(TestFixture::Word::sum_of_products(x, y, z, x)), a * b + c * a);
+      }
+    }
+  }
+  }
+}
+
+TYPED_TEST(WordFieldLaws, SquaresLikeProductsOnManyRandomElements) {
+  for (const auto& a : field_samples<typename TestFixture::Host>(20000, 3)) {
+    ASSERT_EQ(TestFixture::host(TestFixture::word(a).squared()), a.squared());
+  }
+}
+
+TYPED_TEST(WordFieldLaws, ConvertsInvertsAndRaises) {
+  using Host = typename TestFixture::Host;
+  using Word = typename TestFixture::Word;
+  EXPECT_EQ(TestFixture::host(Word::one()), Host::one());
+  EXPECT_TRUE(Word::zero().inverse().is_zero());
+  for (const auto& a : field_samples<Host>(3, 4)) {
+    const auto x = TestFixture::word(a);
+    EXPECT_EQ(TestFixture::host(x.inverse()), a.inverse());
+    EXPECT_EQ(TestFixture::host(x.pow(0x1234567)), a.pow(0x1234567));
+    EXPECT_EQ(std::bit_cast<cuzk::field::Limbs<Host::kLimbCount>>(x.from_montgomery()),
+              a.to_canonical().value);
+    EXPECT_TRUE(x.from_montgomery().to_montgomery() == x);
+  }
+  EXPECT_EQ(TestFixture::host(Word::from_u32(77)), Host::from_u64(77));
+}
+
+}  // namespace
+}  // namespace cuzk::cuda::field

@@ -1,0 +1,71 @@
+// Number-theoretic transforms on a device, in place, for 2^0 to 2^28 elements.
+//
+// values[i] = sum_j coefficients[j] x_i^j at the points x_i = s omega^i, with s = 1 or the coset
+// shift. Reversed order is bit reversal of the index. Forward transforms from natural to reversed
+// order and back from reversed to natural need no permutation; kNatural on both sides costs one more
+// pass. docs/math/cuda_ntt.md counts products and bytes.
+#pragma once
+
+#include <cstddef>
+
+#include "base/result.h"
+#include "cuda/device/buffer.h"
+#include "cuda/poly/ntt_policy.h"
+#include "field/bls12_381.h"
+#include "field/bn254.h"
+
+namespace cuzk::cuda::poly {
+
+enum class Order { kNaturalToReversed, kReversedToNatural, kNatural };
+enum class Points { kDomain, kCoset };
+
+// The tables of one domain on the current device; immutable after creation. F is a host field.
+template <class F>
+class Transform {
+ public:
+  // omega has the exact order 2^size_log2. kUnsupported above 2^28 or the field's two-adicity.
+  static base::Result<Transform> create(const device::Stream& stream, std::size_t size_log2,
+                                        const F& omega, const F& shift,
+                                        const NttPolicy& policy = {});
+  // omega from the field's two-adic root, the shift its generator.
+  static base::Result<Transform> create(const device::Stream& stream, std::size_t size_log2);
+
+  std::size_t size() const noexcept { return std::size_t{1} << size_log2_; }
+  std::uint64_t table_bytes() const noexcept { return tables_.size_bytes(); }
+
+  // Coefficients to values, and back. values.size == size(). Queued on the stream.
+  base::Status forward(const device::Stream& stream, device::DeviceSpan<F> values, Order order,
+                       Points points = Points::kDomain) const;
+  base::Status inverse(const device::Stream& stream, device::DeviceSpan<F> values, Order order,
+                       Points points = Points::kDomain) const;
+  // Multiplies coefficient i by shift^i; `reversed` when it lies at the reversed index.
+  base::Status move_to_coset(const device::Stream& stream, device::DeviceSpan<F> values,
+                             bool reversed) const;
+  // Swaps each element with the one at the bit-reversed index.
+  base::Status reverse_order(const device::Stream& stream, device::DeviceSpan<F> values) const;
+
+ private:
+  // Powers of omega or its inverse. Twiddles of blocks above the direct table's order are products
+  // of one low and one high power.
+  struct Side {
+    F *roots = nullptr, *direct = nullptr, *low = nullptr, *high = nullptr;
+    F* high_scaled = nullptr;  // high / size, for inverse transforms
+    F *coset_low = nullptr, *coset_high = nullptr;
+  };
+  Side take_side(device::Arena& arena, bool is_inverse) const;
+  base::Status fill_side(const device::Stream& stream, const Side& side, const F& omega,
+                         const F& shift, const F& scale) const;
+  base::Status run(const device::Stream& stream, device::DeviceSpan<F> values, Order order,
+                   Points points, bool is_inverse) const;
+
+  std::size_t size_log2_ = 0;
+  NttPolicy policy_;
+  device::Buffer tables_;
+  F size_inverse_;
+  Side forward_, inverse_;
+};
+
+extern template class Transform<cuzk::field::bls12_381::Fr>;
+extern template class Transform<cuzk::field::bn254::Fr>;
+
+}  // namespace cuzk::cuda::poly

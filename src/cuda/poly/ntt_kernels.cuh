@@ -1,0 +1,291 @@
+// Kernels of the transform: one pass over tiles, tables, permutation.
+//
+// A pass works on blocks of 2^block_log2 neighbouring elements and does `level_count` radix-2 levels
+// of them. Element index = block 2^block_log2 + row 2^(block_log2 - level_count) + low. The rows of one
+// (block, low), a column, form a transform of their own; what depends on `low` is one twiddle
+// an element, applied after the rows (natural to reversed: decimation in frequency) or before
+// them (reversed to natural: decimation in time, the exact transpose).
+// Inside a column the levels go in rounds of radix 8: a thread holds eight elements in registers, and
+// shared memory carries them from one round's pattern to the next. A radix-8 butterfly costs five
+// products and seven twiddles, against twelve of three radix-2 levels.
+#pragma once
+
+#include "cuda/field/word_field.h"
+#include "cuda/poly/ntt_policy.h"
+
+namespace cuzk::cuda::poly {
+
+// A table of powers: x^e = low[e mod 2^split_log2] * high[e >> split_log2].
+template <class T>
+struct PowerTable {
+  const T* low;
+  const T* high;
+  int split_log2;
+
+  __device__ T power(std::size_t e) const {
+    return low[e & ((std::size_t{1} << split_log2) - 1)] * high[e >> split_log2];
+  }
+};
+
+enum class Scaling { kNone, kConstant, kPowers };
+
+template <class T>
+struct NttPass {
+  T* values;
+  int size_log2, block_log2, level_count, column_count_log2;
+  const T* roots;  // of order 2^roots_log2
+  int roots_log2;
+  bool has_twiddles;
+  const T* direct;  // twiddles of order 2^direct_log2, or null: then `powers`, of order 2^size_log2
+  int direct_log2;
+  PowerTable<T> powers;
+  // What elements are multiplied by when they are first loaded or last stored.
+  Scaling scaling;
+  bool scales_at_load, scales_by_reversed_index;
+  T constant;
+  PowerTable<T> coset;
+};
+
+__device__ inline std::size_t reversed_bits(std::size_t i, int count) {
+  return count == 0 ? 0 : __brevll(i) >> (64 - count);
+}
+
+// Where slot `x` of thread `thread` lies in a tile for a round of radix 2^radix_log2 that works on
+// local blocks of 2^local_log2 rows.
+struct Slot {
+  int row, column, offset;  // offset: the row's place below the stride of the round
+};
+
+template <class T>
+__device__ inline Slot slot_of(const NttPass<T>& pass, int thread, int thread_count, int x,
+                               int radix_log2, int local_log2) {
+  const int radix_mask = (1 << radix_log2) - 1;
+  const int group = thread + (x >> radix_log2) * thread_count;
+  int column, place;
+  if (pass.block_log2 == pass.level_count) {  // rows are neighbours in memory: lanes run along them
+    const int places_log2 = pass.level_count - radix_log2;
+    place = group & ((1 << places_log2) - 1);
+    column = group >> places_log2;
+  } else {
+    column = group & ((1 << pass.column_count_log2) - 1);
+    place = group >> pass.column_count_log2;
+  }
+  const int stride_log2 = local_log2 - radix_log2;
+  const int offset = place & ((1 << stride_log2) - 1);
+  const int block = place >> stride_log2;
+  const int row = (block << local_log2) + offset + ((x & radix_mask) << stride_log2);
+  return {row, column, offset};
+}
+
+template <class T>
+__device__ inline int shared_index(const NttPass<T>& pass, const Slot& slot) {
+  const int e = pass.block_log2 == pass.level_count
+                    ? (slot.column << pass.level_count) + slot.row
+                    : (slot.row << pass.column_count_log2) + slot.column;
+  return e + (e >> 5) * 4;  // padding against bank conflicts
+}
+
+template <class T>
+__device__ inline std::size_t element_index(const NttPass<T>& pass, std::size_t column, int row) {
+  const int low_log2 = pass.block_log2 - pass.level_count;
+  const std::size_t low = column & ((std::size_t{1} << low_log2) - 1);
+  return (column >> low_log2 << pass.block_log2) + (static_cast<std::size_t>(row) << low_log2) +
+         low;
+}
+
+// The twiddle of a column's element in reversed row order.
+template <class T>
+__device__ inline T column_twiddle(const NttPass<T>& pass, std::size_t column, int row) {
+  const int low_log2 = pass.block_log2 - pass.level_count;
+  const std::size_t low = column & ((std::size_t{1} << low_log2) - 1);
+  const std::size_t e = low * reversed_bits(row, pass.level_count);
+  if (pass.direct != nullptr) return pass.direct[e << (pass.direct_log2 - pass.block_log2)];
+  return pass.powers.power(e << (pass.size_log2 - pass.block_log2));
+}
+
+template <class T>
+__device__ inline T scaled(const NttPass<T>& pass, const T& value, std::size_t index) {
+  if (pass.scaling == Scaling::kConstant) return value * pass.constant;
+  const std::size_t e = pass.scales_by_reversed_index ? reversed_bits(index, pass.size_log2) : index;
+  return value * pass.coset.power(e);
+}
+
+template <class T>
+__device__ inline void load_tile(const NttPass<T>& pass, std::size_t first_column, T (&v)[8],
+                                 int radix_log2, int local_log2, bool twiddles) {
+  CUZK_UNROLL for (int x = 0; x < 8; ++x) {
+    const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
+    v[x] = pass.values[element_index(pass, first_column + slot.column, slot.row)];
+  }
+  if (pass.scaling != Scaling::kNone && pass.scales_at_load) {
+    CUZK_UNROLL for (int x = 0; x < 8; ++x) {
+      const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
+      v[x] = scaled(pass, v[x], element_index(pass, first_column + slot.column, slot.row));
+    }
+  }
+  if (twiddles && pass.has_twiddles) {
+    CUZK_UNROLL for (int x = 0; x < 8; ++x) {
+      const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
+      v[x] = v[x] * column_twiddle(pass, first_column + slot.column, slot.row);
+    }
+  }
+}
+
+template <class T>
+__device__ inline void store_tile(const NttPass<T>& pass, std::size_t first_column, T (&v)[8],
+                                  int radix_log2, int local_log2, bool twiddles) {
+  const bool scales = pass.scaling != Scaling::kNone && !pass.scales_at_load;
+  CUZK_UNROLL for (int x = 0; x < 8; ++x) {
+    const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
+    const std::size_t column = first_column + slot.column;
+    const std::size_t index = element_index(pass, column, slot.row);
+    if (twiddles && pass.has_twiddles) v[x] = v[x] * column_twiddle(pass, column, slot.row);
+    if (scales) v[x] = scaled(pass, v[x], index);
+    pass.values[index] = v[x];
+  }
+}
+
+// Between rounds: words of an element lie in planes, so that lanes touch neighbouring words.
+template <class T>
+__device__ inline void exchange(const NttPass<T>& pass, field::Word* shared, int plane, T (&v)[8],
+                                int from_radix, int from_local, int to_radix, int to_local,
+                                bool wait_for_readers) {
+  if (wait_for_readers) __syncthreads();
+  CUZK_UNROLL for (int x = 0; x < 8; ++x) {
+    const int i = shared_index(
+        pass, slot_of(pass, threadIdx.x, blockDim.x, x, from_radix, from_local));
+    CUZK_UNROLL for (int w = 0; w < T::W; ++w) shared[w * plane + i] = v[x].word[w];
+  }
+  __syncthreads();
+  CUZK_UNROLL for (int x = 0; x < 8; ++x) {
+    const int i =
+        shared_index(pass, slot_of(pass, threadIdx.x, blockDim.x, x, to_radix, to_local));
+    CUZK_UNROLL for (int w = 0; w < T::W; ++w) v[x].word[w] = shared[w * plane + i];
+  }
+}
+
+template <class T>
+__device__ inline void butterfly(T& a, T& b) {
+  const T sum = a + b;
+  b = a - b;
+  a = sum;
+}
+
+__device__ constexpr int reversed_slot(int t, int radix_log2) {
+  int out = 0;
+  for (int i = 0; i < radix_log2; ++i) out |= (t >> i & 1) << (radix_log2 - 1 - i);
+  return out;
+}
+
+// Multiplies slot t of each group by root^(offset * frequency of t).
+template <int kRadixLog2, class T>
+__device__ inline void twiddle_round(const NttPass<T>& pass, T (&v)[8], int local_log2) {
+  if (local_log2 == kRadixLog2) return;  // all offsets are zero
+  CUZK_UNROLL for (int x = 0; x < 8; ++x) {
+    const int t = x & ((1 << kRadixLog2) - 1);
+    if (t == 0) continue;
+    const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, kRadixLog2, local_log2);
+    const int e = slot.offset * reversed_slot(t, kRadixLog2);
+    v[x] = v[x] * pass.roots[e << (pass.roots_log2 - local_log2)];
+  }
+}
+
+// The small transforms of one round. Level `half`: pairs (i, i + half) with root^(i) of order 2 half.
+template <int kRadixLog2, bool kToReversed, class T>
+__device__ inline void butterfly_round(const NttPass<T>& pass, T (&v)[8], int local_log2) {
+  constexpr int kRadix = 1 << kRadixLog2;
+  if constexpr (!kToReversed) twiddle_round<kRadixLog2>(pass, v, local_log2);
+  CUZK_UNROLL for (int level = 0; level < kRadixLog2; ++level) {
+    const int half = kToReversed ? kRadix >> (level + 1) : 1 << level;
+    CUZK_UNROLL for (int x = 0; x < 8; ++x) {
+      const int i = x & (2 * half - 1);
+      if (i >= half) continue;
+      const int root_index = i * (kRadix / 2 / half);  // of order kRadix
+      if (!kToReversed && i != 0) {
+        v[x + half] = v[x + half] * pass.roots[root_index << (pass.roots_log2 - kRadixLog2)];
+      }
+      butterfly(v[x], v[x + half]);
+      if (kToReversed && i != 0) {
+        v[x + half] = v[x + half] * pass.roots[root_index << (pass.roots_log2 - kRadixLog2)];
+      }
+    }
+  }
+  if constexpr (kToReversed) twiddle_round<kRadixLog2>(pass, v, local_log2);
+}
+
+template <bool kToReversed, class T>
+__global__ void __launch_bounds__(kThreadsMax, 2) ntt_pass_kernel(const NttPass<T> pass) {
+  extern __shared__ field::Word shared[];
+  const int tile = blockDim.x << kElementsPerThreadLog2;
+  const int plane = tile + (tile >> 5) * 4;
+  const std::size_t first_column = std::size_t{blockIdx.x} << pass.column_count_log2;
+  const int levels = pass.level_count;
+  T v[8];
+  // Rounds go from large local blocks to small, or from small to large; the odd radix comes at the
+  // large end in both.
+  int done = 0;
+  int radix = kToReversed ? (levels % 3 == 0 ? 3 : levels % 3) : min(3, levels);
+  int local = kToReversed ? levels : radix;
+  load_tile(pass, first_column, v, radix, local, !kToReversed);
+  while (true) {
+    if (radix == 3) {
+      butterfly_round<3, kToReversed>(pass, v, local);
+    } else if (radix == 2) {
+      butterfly_round<2, kToReversed>(pass, v, local);
+    } else {
+      butterfly_round<1, kToReversed>(pass, v, local);
+    }
+    const bool is_first = done == 0;
+    done += radix;
+    if (done == levels) break;
+    const int next_radix = min(3, levels - done);
+    const int next_local = kToReversed ? local - radix : local + next_radix;
+    exchange(pass, shared, plane, v, radix, local, next_radix, next_local, !is_first);
+    radix = next_radix;
+    local = next_local;
+  }
+  store_tile(pass, first_column, v, radix, local, kToReversed);
+}
+
+// Transforms of at most four elements by their definition, in one thread.
+template <class T>
+__global__ void small_ntt_kernel(T* values, int size_log2, const T* roots, bool to_reversed,
+                                 bool from_reversed) {
+  const int n = 1 << size_log2;
+  T in[4], out[4];
+  for (int i = 0; i < n; ++i) {
+    in[from_reversed ? reversed_bits(i, size_log2) : i] = values[i];
+  }
+  for (int i = 0; i < n; ++i) {
+    out[i] = T::zero();
+    for (int j = 0; j < n; ++j) out[i] = out[i] + in[j] * roots[(i * j) & (n - 1)];
+  }
+  for (int i = 0; i < n; ++i) values[to_reversed ? reversed_bits(i, size_log2) : i] = out[i];
+}
+
+// out[i] = first * base^i.
+template <class T>
+__global__ void powers_kernel(T* out, std::size_t count, T base, T first) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < count) out[i] = first * base.pow(i);
+}
+
+// values[i] *= coset^index(i), or *= constant.
+template <class T>
+__global__ void scale_kernel(const NttPass<T> pass) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < std::size_t{1} << pass.size_log2) pass.values[i] = scaled(pass, pass.values[i], i);
+}
+
+template <class T>
+__global__ void reverse_order_kernel(T* values, int size_log2) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= std::size_t{1} << size_log2) return;
+  const std::size_t j = reversed_bits(i, size_log2);
+  if (i >= j) return;
+  const T a = values[i], b = values[j];
+  values[i] = b;
+  values[j] = a;
+}
+
+}  // namespace cuzk::cuda::poly

@@ -1,0 +1,39 @@
+// How a transform is cut into passes, and the sizes of tiles and tables.
+//
+// One pass does up to ten levels of butterflies on tiles in shared memory and touches each element
+// once, so 2^27 elements take three passes over device memory.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace cuzk::cuda::poly {
+
+struct NttPolicy {
+  int pass_levels_max = 9;     // nine levels leave four columns of 32 bytes in a tile: 128-byte runs
+  int tile_log2 = 11;          // elements of a tile; eight a thread
+  int direct_table_log2 = 18;  // twiddles up to this order are looked up, above it multiplied
+};
+
+inline constexpr int kElementsPerThreadLog2 = 3;
+inline constexpr int kThreadsMax = 256;
+inline constexpr int kRootsLog2 = 10;  // the table of roots inside a tile
+
+// Levels of each pass, from the largest blocks to the smallest; as even as possible, and one pass
+// fewer when ten levels a pass allow it.
+inline std::vector<int> pass_levels(int size_log2, const NttPolicy& policy) {
+  const int with_most = (size_log2 + kRootsLog2 - 1) / kRootsLog2;
+  const int with_preferred =
+      (size_log2 + policy.pass_levels_max - 1) / policy.pass_levels_max;
+  const int count = std::max(1, std::min(with_most, with_preferred));
+  std::vector<int> out;
+  for (int i = 0; i < count; ++i) out.push_back((size_log2 + i) / count);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+// The order of the first table of a two-level power table of 2^size_log2 powers.
+inline constexpr int table_split_log2(int size_log2) { return (size_log2 + 1) / 2; }
+
+}  // namespace cuzk::cuda::poly
