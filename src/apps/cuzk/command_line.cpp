@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <memory>
 #include <new>
 #include <string>
@@ -94,6 +95,20 @@ CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesyste
   return command.add_option_function<std::string>(flag, set, description)->type_name("FILE");
 }
 
+void add_key_check_option(CLI::App& command, formats::KeyCheck& target) {
+  static const std::map<std::string, formats::KeyCheck> kLevels = {
+      {"none", formats::KeyCheck::kNone},
+      {"canonical", formats::KeyCheck::kCanonical},
+      {"curve", formats::KeyCheck::kOnCurve},
+      {"subgroup", formats::KeyCheck::kSubgroup}};
+  command
+      .add_option("--check-key", target,
+                  "Check the key's points first: none, canonical, curve or subgroup")
+      ->transform(CLI::CheckedTransformer(kLevels).description(""))
+      ->type_name("LEVEL")
+      ->default_str("none");
+}
+
 int run_command_line(int argument_count, char** arguments) {
   base::install_interrupt_handlers();
   const bool json = asks_for(argument_count, arguments, "--json");
@@ -110,6 +125,7 @@ int run_command_line(int argument_count, char** arguments) {
   add_setup_command(app, invocation);
   add_check_command(app, invocation);
   add_inspect_command(app, invocation);
+  add_filecoin_commands(app, invocation);
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::CallForHelp&) {

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cuzk/session.h"
+#include "formats/key_check.h"
 
 namespace cuzk::apps {
 
@@ -37,6 +38,9 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::strin
 // An option that takes a path.
 CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesystem::path& target,
                       const std::string& description);
+
+// --check-key: how far the query points of a proving key are checked before they are used.
+void add_key_check_option(CLI::App& command, formats::KeyCheck& target);
 
 // "cuzk 0.1.0 ..." with commit, compiler, build type, sanitizers and the CPU level in use.
 std::string version_text();

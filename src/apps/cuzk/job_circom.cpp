@@ -8,6 +8,7 @@
 
 #include "apps/cuzk/output.h"
 #include "base/file.h"
+#include "formats/json.h"
 #include "formats/snarkjs/documents.h"
 #include "formats/snarkjs/wtns.h"
 #include "formats/snarkjs/zkey.h"
@@ -17,8 +18,6 @@
 namespace cuzk::apps {
 namespace {
 
-using base::Error;
-using base::ErrorKind;
 using base::MappedFile;
 using formats::CurveId;
 
@@ -61,6 +60,27 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
   return answer;
 }
 
+// Whether a document is a proof by its members. One whose points are no points is an invalid proof;
+// a document of another kind is an error.
+bool has_proof_members(base::ByteSpan text) {
+  const auto document = formats::parse_json(text, "");
+  if (!document.ok() || !document->is_object()) return false;
+  return document->contains("pi_a") && document->contains("pi_b") && document->contains("pi_c");
+}
+
+// `reason` is empty for a valid proof.
+template <class C>
+Answer verdict(std::size_t public_count, const std::string& reason) {
+  const bool valid = reason.empty();
+  Answer answer(valid ? "The proof is valid." : "The proof is NOT valid.",
+                valid ? kExitYes : kExitNo);
+  answer.add("valid", valid, "")
+      .add("curve", C::kName, "curve")
+      .add("public_count", public_count, "public values");
+  if (!valid) answer.add("reason", reason, "reason");
+  return answer;
+}
+
 template <class C>
 base::Result<Answer> verify_over(const CircomVerifyRequest& request, base::ByteSpan key_text) {
   CUZK_TRY(const auto key,
@@ -69,14 +89,13 @@ base::Result<Answer> verify_over(const CircomVerifyRequest& request, base::ByteS
   CUZK_TRY(const auto values,
            formats::parse_public_values<C>(public_text, request.public_values.string()));
   CUZK_TRY(const base::Bytes proof_text, formats::read_document(request.proof));
-  CUZK_TRY(const auto proof, formats::parse_proof<C>(proof_text, request.proof.string()));
-  CUZK_TRY(const bool valid, groth16::verify<C>(key, values, proof));
-  Answer answer(valid ? "The proof is valid." : "The proof is NOT valid.",
-                valid ? kExitYes : kExitNo);
-  answer.add("valid", valid, "")
-      .add("curve", C::kName, "curve")
-      .add("public_count", values.size(), "public values");
-  return answer;
+  const auto proof = formats::parse_proof<C>(proof_text, request.proof.string());
+  if (!proof.ok()) {
+    if (!has_proof_members(proof_text)) return proof.error();
+    return verdict<C>(values.size(), proof.error().message);
+  }
+  CUZK_TRY(const bool valid, groth16::verify<C>(key, values, *proof));
+  return verdict<C>(values.size(), valid ? "" : "the pairing equation does not hold");
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// cuzk filecoin params: development parameters under their cache names.
+#include <memory>
+
+#include "apps/cuzk/commands.h"
+#include "apps/cuzk/job_filecoin.h"
+
+namespace cuzk::apps {
+
+void add_filecoin_params_command(CLI::App& group, Invocation& invocation) {
+  const auto request = std::make_shared<MakeParamsRequest>();
+  CLI::App* command =
+      add_command(group, invocation, "params",
+                  "Make DEVELOPMENT parameters for a circuit: insecure, for tests only",
+                  "cuzk filecoin params --sector-size 2KiB --kind porep --params-dir params");
+  command->add_option("--sector-size", request->sector_size, "2KiB, 8MiB or 512MiB")->required();
+  command->add_option("--kind", request->kind, "porep, winning-post, window-post or update")
+      ->required();
+  add_path(*command, "--params-dir", request->folder,
+           "Folder for the .params, .vk and .meta files; made when missing")
+      ->required();
+  command->add_flag("--force", request->force, "Replace existing parameters");
+  command->callback([&invocation, request] {
+    invocation.action = [request](Session& session) { return make_params(*request, session); };
+  });
+}
+
+}  // namespace cuzk::apps

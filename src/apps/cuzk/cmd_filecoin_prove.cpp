@@ -1,0 +1,29 @@
+// cuzk filecoin prove: commit phase 2.
+#include <memory>
+
+#include "apps/cuzk/commands.h"
+#include "apps/cuzk/job_filecoin.h"
+
+namespace cuzk::apps {
+
+void add_filecoin_prove_command(CLI::App& group, Invocation& invocation) {
+  const auto request = std::make_shared<ProveC1Request>();
+  CLI::App* command =
+      add_command(group, invocation, "prove",
+                  "Prove a commit-phase-1 output; the proof is verified before it is written",
+                  "cuzk filecoin prove --c1 c1.json --params-dir params --out proof.bin");
+  add_path(*command, "--c1", request->c1, "Commit-phase-1 output, with or without Curio's wrapper")
+      ->required();
+  add_path(*command, "--params-dir", request->params_folder,
+           "Folder with the parameters under their cache names")
+      ->required();
+  add_path(*command, "--out", request->out,
+           "Where the proof goes, 192 bytes a partition; an existing file is replaced")
+      ->required();
+  add_key_check_option(*command, request->query_check);
+  command->callback([&invocation, request] {
+    invocation.action = [request](Session& session) { return prove_c1(*request, session); };
+  });
+}
+
+}  // namespace cuzk::apps

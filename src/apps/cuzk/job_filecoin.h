@@ -1,0 +1,71 @@
+// The work behind the Filecoin commands, free of any command line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/cuzk/session.h"
+#include "filecoin/identity.h"
+#include "filecoin/parameter_name.h"
+#include "filecoin/registered_proof.h"
+#include "formats/key_check.h"
+
+namespace cuzk::apps {
+
+// The registered seal proof `number`, or, where none is given, the interactive one of API version
+// V1_1 for the size. Error when the number's size is another.
+base::Result<filecoin::RegisteredSeal> choose_seal_proof(const filecoin::SectorShape& shape,
+                                                         std::optional<unsigned> number);
+
+// 32 bytes of hex, or random ones below 2^254 where the text is empty.
+base::Result<filecoin::Node> node_or_random(const std::string& hex, std::string_view what);
+
+struct SealSectorRequest {
+  std::string sector_size;
+  std::optional<unsigned> registered_proof;
+  std::filesystem::path folder, data;  // without data: a sample text, repeated
+  std::uint64_t miner_id = 1000, sector = 1;
+  std::string ticket_hex;  // empty: random
+  bool force = false;
+};
+base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& session);
+
+struct MakeParamsRequest {
+  std::string sector_size, kind;
+  std::filesystem::path folder;
+  bool force = false;
+};
+// Development parameters under the names that the network's tools look for, and a mark beside them.
+base::Result<Answer> make_params(const MakeParamsRequest& request, Session& session);
+
+struct WriteC1Request {
+  std::filesystem::path folder, out;
+  std::string seed_hex;  // empty: random
+  bool inner_form = false;
+};
+base::Result<Answer> write_c1(const WriteC1Request& request, Session& session);
+
+struct ProveC1Request {
+  std::filesystem::path c1, params_folder, out;
+  formats::KeyCheck query_check = formats::KeyCheck::kNone;
+};
+// Checks the vanilla proofs, proves each partition with the parameters found by name, verifies with
+// the public inputs derived from seed and commitments, and writes 192 bytes a partition.
+base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session);
+
+// Public statements as the chain has them; what a kind does not use stays empty.
+struct VerifyFilecoinRequest {
+  std::string kind, sector_size;
+  std::optional<unsigned> registered_proof;
+  std::string porep_id_hex, api_version;
+  std::filesystem::path verifying_key, proof;
+  std::string comm_r_hex, comm_d_hex, prover_id_hex, ticket_hex, seed_hex, randomness_hex;
+  std::optional<std::uint64_t> miner_id, sector;
+  std::vector<std::string> replicas;  // "SECTOR:COMM_R_HEX"
+};
+base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request);
+
+}  // namespace cuzk::apps

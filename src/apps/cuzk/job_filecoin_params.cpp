@@ -1,0 +1,95 @@
+// Development parameters of Filecoin circuits.
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "apps/cuzk/insecure_mark.h"
+#include "apps/cuzk/job_filecoin.h"
+#include "apps/cuzk/output.h"
+#include "base/file.h"
+#include "filecoin/porep/porep_circuit.h"
+#include "filecoin/post/post_circuit.h"
+#include "formats/bellperson/params.h"
+#include "formats/bellperson/verifying_key.h"
+#include "groth16/setup.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using filecoin::CircuitKind;
+using Shape = r1cs::Shape<filecoin::Fr>;
+
+// Circuits of larger sectors need a ceremony's parameters, not ours, and more memory than a
+// development machine has.
+constexpr std::uint64_t kSectorBytesMax = std::uint64_t{512} << 20;
+
+base::Result<Shape> circuit_shape(CircuitKind kind, const filecoin::SectorShape& shape) {
+  if (shape.byte_count > kSectorBytesMax) {
+    return Error{ErrorKind::kUnsupported,
+                 fmt::format("development parameters are made for sectors up to 512MiB, not for {}",
+                             shape.name)};
+  }
+  switch (kind) {
+    case CircuitKind::kPorep:
+      return filecoin::porep_circuit_shape(filecoin::PorepCircuit::of(shape));
+    case CircuitKind::kWindowPost:
+      return filecoin::post_circuit_shape(
+          filecoin::PostCircuit::of(shape, filecoin::PostKind::kWindow));
+    case CircuitKind::kWinningPost:
+      return filecoin::post_circuit_shape(
+          filecoin::PostCircuit::of(shape, filecoin::PostKind::kWinning));
+    case CircuitKind::kUpdate: break;
+  }
+  return Error{
+      ErrorKind::kUnsupported,
+      fmt::format("this version has the porep circuit only, not {}", filecoin::to_string(kind))};
+}
+
+base::Status write_all(const MakeParamsRequest& request, const std::string& name,
+                       const filecoin::SectorShape& shape, const formats::BlsProvingKey& key,
+                       Session& session) {
+  const std::filesystem::path base = request.folder / name;
+  // The mark first: parameters never lie there without it.
+  CUZK_TRY_STATUS(write_insecure_mark(base.string() + ".params"));
+  CUZK_TRY_STATUS(formats::write_params(base.string() + ".params", key, &session.progress()));
+  CUZK_TRY_STATUS(formats::write_bellperson_vk(base.string() + ".vk", key.vk));
+  return base::write_file(base.string() + ".meta",
+                          std::string_view(filecoin::parameter_meta(shape)));
+}
+
+}  // namespace
+
+base::Result<Answer> make_params(const MakeParamsRequest& request, Session& session) {
+  CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
+  CUZK_TRY(const CircuitKind kind, filecoin::circuit_kind_by_name(request.kind));
+  const std::string name = filecoin::parameter_set_name(kind, *shape);
+  CUZK_TRY_STATUS(make_folder(request.folder));
+  const std::string base = (request.folder / name).string();
+  CUZK_TRY_STATUS(
+      check_outputs({{"--params-dir", base + ".params"}, {"--params-dir", base + ".vk"}}, {},
+                    request.force ? Overwrite::kReplace : Overwrite::kRefuse));
+  session.stage("recording the circuit");
+  CUZK_TRY(const Shape circuit, circuit_shape(kind, *shape));
+  CUZK_TRY(const auto waste, groth16::random_toxic_waste<curve::Bls12_381>());
+  CUZK_TRY(const auto key,
+           groth16::setup<curve::Bls12_381>(circuit, waste, groth16::QapConvention::kCoefficients,
+                                            session.control()));
+  session.stage("writing the parameters");
+  CUZK_TRY_STATUS(write_all(request, name, *shape, *key, session));
+  Answer answer("Made DEVELOPMENT parameters: fit for tests, not for value.");
+  answer.add("insecure", true, "")
+      .add("kind", filecoin::to_string(kind), "circuit")
+      .add("params", base + ".params", "parameters")
+      .add("vk", base + ".vk", "verifying key")
+      .add("constraint_count", circuit.constraint_count(), "constraints")
+      .add("domain_log2", key->domain_log2, "domain (log2)")
+      .add_bytes("file_bytes", std::filesystem::file_size(base + ".params"), "size")
+      .add_seconds("seconds", session.elapsed_s(), "time")
+      .add_bytes("peak_rss_bytes", peak_rss_bytes(), "peak memory");
+  answer.warn(kInsecureSentence);
+  return answer;
+}
+
+}  // namespace cuzk::apps

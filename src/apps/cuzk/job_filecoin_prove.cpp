@@ -1,0 +1,134 @@
+// Commit phase 2: from vanilla proofs to Groth16 proofs.
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/cuzk/insecure_mark.h"
+#include "apps/cuzk/job_filecoin.h"
+#include "apps/cuzk/output.h"
+#include "base/file.h"
+#include "filecoin/porep/c1_json.h"
+#include "filecoin/porep/porep_circuit.h"
+#include "filecoin/porep/public_inputs.h"
+#include "filecoin/porep/verify_vanilla.h"
+#include "formats/bellperson/params.h"
+#include "groth16/proof_bytes.h"
+#include "groth16/prove.h"
+#include "groth16/verify.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using curve::Bls12_381;
+using filecoin::Fr;
+using Proof = groth16::Proof<Bls12_381>;
+
+// What all partitions of one job share.
+struct PorepJob {
+  const filecoin::PorepC1& c1;
+  filecoin::PorepCircuit circuit;
+  filecoin::PorepClaim claim;
+  std::shared_ptr<const r1cs::Shape<Fr>> shape;
+  std::shared_ptr<const formats::BlsProvingKey> key;
+};
+
+base::Result<filecoin::C1File> read_c1_file(const std::filesystem::path& path) {
+  CUZK_TRY(const base::Bytes text, base::read_file(path, filecoin::kC1ByteCountMax));
+  return filecoin::read_c1(text, path.string());
+}
+
+base::Result<formats::LoadedParams> open_porep_params(const ProveC1Request& request,
+                                                      const filecoin::SectorShape& shape,
+                                                      Session& session) {
+  const std::filesystem::path path =
+      request.params_folder /
+      (filecoin::parameter_set_name(filecoin::CircuitKind::kPorep, shape) + ".params");
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed)) {
+    return Error{ErrorKind::kNotFound,
+                 fmt::format("{}: the parameters for {} are not in --params-dir", path.string(),
+                             shape.name)};
+  }
+  formats::KeyCheckOptions checks;
+  checks.queries = request.query_check;
+  checks.progress = &session.progress();
+  return formats::open_params(path, checks);
+}
+
+// One partition: the witness, whose public part must be what a verifier will derive, and its proof.
+base::Result<Proof> prove_partition(const PorepJob& job, unsigned partition, Session& session) {
+  const auto& proofs = job.c1.partitions[partition];
+  CUZK_TRY(const std::vector<Fr> derived, filecoin::porep_public_inputs(job.claim, partition));
+  session.stage(fmt::format("witness of partition {}", partition));
+  auto assignment = std::make_shared<const r1cs::Assignment<Fr>>(filecoin::porep_circuit_assignment(
+      job.circuit, filecoin::statement_of(job.c1, proofs), proofs));
+  const auto stated = std::span(assignment->inputs).subspan(1);
+  if (!std::equal(stated.begin(), stated.end(), derived.begin(), derived.end())) {
+    return Error{ErrorKind::kMismatch,
+                 fmt::format("partition {}: the vanilla proofs do not open the challenges that "
+                             "follow from the seed",
+                             partition)};
+  }
+  session.stage(fmt::format("proof of partition {}", partition));
+  const auto backend = groth16::make_cpu_backend<Bls12_381>();
+  const groth16::ProveInputs<Bls12_381> inputs{job.key, job.shape, assignment, session.control()};
+  CUZK_TRY(const Proof proof, groth16::prove(*backend, inputs));
+  CUZK_TRY(const bool valid, groth16::verify<Bls12_381>(job.key->vk, derived, proof));
+  if (!valid) {
+    return Error{ErrorKind::kVerificationFailed,
+                 fmt::format("the proof of partition {} does not verify", partition)};
+  }
+  return proof;
+}
+
+Answer porep_answer(const ProveC1Request& request, const PorepJob& job,
+                    const std::vector<Proof>& proofs, Session& session) {
+  Answer answer("Proved, and the proof verifies.");
+  answer.add("valid", true, "")
+      .add("out", request.out.string(), "proof")
+      .add("proof_bytes", proofs.size() * groth16::kProofBytes, "bytes")
+      .add("partition_count", proofs.size(), "partitions")
+      .add("registered_proof", job.c1.registered_proof.name(), "registered proof")
+      .add("constraint_count", job.shape->constraint_count(), "constraints")
+      .add("comm_r", filecoin::to_hex(job.c1.comm_r), "comm_r")
+      .add("comm_d", filecoin::to_hex(job.c1.comm_d), "comm_d")
+      .add_seconds("seconds", session.elapsed_s(), "time")
+      .add_bytes("peak_rss_bytes", peak_rss_bytes(), "peak memory");
+  return answer;
+}
+
+}  // namespace
+
+base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
+  CUZK_TRY_STATUS(check_outputs({{"--out", request.out}}, {request.c1}, Overwrite::kReplace));
+  session.stage("reading the vanilla proofs");
+  CUZK_TRY(const filecoin::C1File file, read_c1_file(request.c1));
+  const filecoin::PorepC1& c1 = file.c1;
+  const filecoin::SectorShape& shape = *c1.registered_proof.shape;
+  CUZK_TRY(const formats::LoadedParams params, open_porep_params(request, shape, session));
+  session.stage("checking the vanilla proofs");
+  CUZK_TRY_STATUS(filecoin::verify_c1(c1));
+  session.stage("recording the circuit");
+  const auto circuit = filecoin::PorepCircuit::of(shape);
+  PorepJob job{c1, circuit, filecoin::porep_claim(c1),
+               std::make_shared<const r1cs::Shape<Fr>>(filecoin::porep_circuit_shape(circuit)),
+               params.key};
+  std::vector<Proof> proofs;
+  for (unsigned partition = 0; partition < c1.partitions.size(); ++partition) {
+    CUZK_TRY_STATUS(session.control().check("the partitions"));
+    CUZK_TRY(const Proof proof, prove_partition(job, partition, session));
+    proofs.push_back(proof);
+  }
+  CUZK_TRY_STATUS(base::write_file(request.out, groth16::encode_proofs(proofs)));
+  Answer answer = porep_answer(request, job, proofs, session);
+  for (const std::string& warning : params.warnings) answer.warn(warning);
+  if (has_insecure_mark(job.key->name)) answer.warn(kInsecureSentence);
+  return answer;
+}
+
+}  // namespace cuzk::apps

@@ -1,0 +1,124 @@
+// Sealing a sample sector and opening its challenges.
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "apps/cuzk/job_filecoin.h"
+#include "apps/cuzk/output.h"
+#include "apps/cuzk/sector_folder.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "filecoin/porep/c1_json.h"
+#include "filecoin/porep/prove_vanilla.h"
+#include "filecoin/vanilla/seal.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using filecoin::Node;
+
+constexpr std::string_view kSampleText =
+    "This is the sample data of a sector that cuzk seals when no other data is given. ";
+
+base::Bytes sample_data(std::uint64_t byte_count) {
+  base::Bytes data(static_cast<std::size_t>(byte_count));
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    data[i] = static_cast<std::uint8_t>(kSampleText[i % kSampleText.size()]);
+  }
+  return data;
+}
+
+base::Result<base::Bytes> sector_data(const SealSectorRequest& request,
+                                      const filecoin::SectorShape& shape) {
+  const std::uint64_t capacity = shape.unpadded_byte_count();
+  if (request.data.empty()) return sample_data(capacity);
+  return base::read_file(request.data, capacity);
+}
+
+}  // namespace
+
+base::Result<filecoin::RegisteredSeal> choose_seal_proof(const filecoin::SectorShape& shape,
+                                                         std::optional<unsigned> number) {
+  if (number) {
+    CUZK_TRY(const auto proof, filecoin::registered_seal(*number));
+    if (proof.shape == &shape) return proof;
+    return Error{ErrorKind::kMismatch,
+                 fmt::format("registered proof {} ({}) is for sectors of {}, not of {}", *number,
+                             proof.name(), proof.shape->name, shape.name)};
+  }
+  for (unsigned i = 0; i < filecoin::kRegisteredSealCount; ++i) {
+    CUZK_TRY(const auto proof, filecoin::registered_seal(i));
+    if (proof.shape == &shape && proof.api_version == filecoin::ApiVersion::kV1_1_0 &&
+        proof.kind == filecoin::PorepKind::kInteractive) {
+      return proof;
+    }
+  }
+  return Error{ErrorKind::kUnsupported,
+               fmt::format("there is no registered proof for sectors of {}", shape.name)};
+}
+
+base::Result<Node> node_or_random(const std::string& hex, std::string_view what) {
+  if (!hex.empty()) return filecoin::node_from_hex(hex, what);
+  Node node;
+  CUZK_TRY_STATUS(base::fill_random(node));
+  return filecoin::masked(node);
+}
+
+base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& session) {
+  CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
+  CUZK_TRY(const auto proof, choose_seal_proof(*shape, request.registered_proof));
+  CUZK_TRY_STATUS(make_folder(request.folder));
+  if (has_sector(request.folder) && !request.force) {
+    return Error{
+        ErrorKind::kAlreadyExists,
+        fmt::format("{}: holds a sector already; --force replaces it", request.folder.string())};
+  }
+  CUZK_TRY(const base::Bytes data, sector_data(request, *shape));
+  filecoin::SealRequest seal_request;
+  seal_request.config = filecoin::PorepConfig::of(proof);
+  seal_request.prover_id = filecoin::prover_id_of_miner(request.miner_id);
+  seal_request.sector_number = request.sector;
+  CUZK_TRY(seal_request.ticket, node_or_random(request.ticket_hex, "--ticket"));
+  session.stage("sealing");
+  CUZK_TRY(auto sector, filecoin::seal(seal_request, data));
+  CUZK_TRY_STATUS(session.control().check("sealing"));
+  const SectorOnDisk on_disk{proof, std::move(sector)};
+  CUZK_TRY_STATUS(write_sector(request.folder, on_disk));
+  Answer answer(fmt::format("Sealed a sector of {}.", shape->name));
+  answer.add("dir", request.folder.string(), "folder")
+      .add("registered_proof", proof.name(), "registered proof")
+      .add("registered_proof_number", proof.number, "number")
+      .add("miner_id", request.miner_id, "miner")
+      .add("sector", request.sector, "sector")
+      .add("ticket", filecoin::to_hex(seal_request.ticket), "ticket")
+      .add("comm_d", filecoin::to_hex(on_disk.sector.comm_d), "comm_d (the data)")
+      .add("comm_r", filecoin::to_hex(on_disk.sector.comm_r), "comm_r (the replica)")
+      .add("replica_id", filecoin::to_hex(on_disk.sector.replica_id), "")
+      .add_seconds("seconds", session.elapsed_s(), "time");
+  return answer;
+}
+
+base::Result<Answer> write_c1(const WriteC1Request& request, Session& session) {
+  CUZK_TRY_STATUS(check_outputs({{"--out", request.out}}, {}, Overwrite::kReplace));
+  session.stage("reading the sector");
+  CUZK_TRY(const SectorOnDisk on_disk, read_sector(request.folder));
+  CUZK_TRY(const Node seed, node_or_random(request.seed_hex, "--seed"));
+  session.stage("opening the challenges");
+  CUZK_TRY(const auto c1, filecoin::commit_phase_1(on_disk.sector, on_disk.registered_proof, seed));
+  const std::string text =
+      request.inner_form ? filecoin::write_c1_inner(c1)
+                         : filecoin::write_c1_outer(c1, on_disk.sector.identity.sector_number);
+  CUZK_TRY_STATUS(base::write_file(request.out, std::string_view(text)));
+  Answer answer("Wrote the commit-phase-1 output.");
+  answer.add("out", request.out.string(), "file")
+      .add("form", request.inner_form ? "inner" : "outer", "form")
+      .add("partition_count", c1.partitions.size(), "partitions")
+      .add("seed", filecoin::to_hex(seed), "seed")
+      .add_bytes("file_bytes", text.size(), "size");
+  return answer;
+}
+
+}  // namespace cuzk::apps

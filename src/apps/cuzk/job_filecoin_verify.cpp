@@ -1,0 +1,190 @@
+// Verification against what the chain knows: all public inputs are derived here.
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/cuzk/job_filecoin.h"
+#include "base/file.h"
+#include "filecoin/porep/public_inputs.h"
+#include "filecoin/post/post.h"
+#include "formats/bellperson/verifying_key.h"
+#include "groth16/proof_bytes.h"
+#include "groth16/verify.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using curve::Bls12_381;
+using filecoin::Fr;
+using filecoin::Node;
+using Proof = groth16::Proof<Bls12_381>;
+using PublicInputs = std::vector<std::vector<Fr>>;  // one list a partition
+
+// 128 partitions of a proof is far above any kind.
+constexpr std::uint64_t kProofBytesMax = 128 * groth16::kProofBytes;
+
+Error missing(const char* flag, const std::string& kind) {
+  return {ErrorKind::kInvalidArgument, fmt::format("--kind {} needs {}", kind, flag)};
+}
+
+base::Result<Node> required_node(const std::string& hex, const char* flag,
+                                 const std::string& kind) {
+  if (hex.empty()) return missing(flag, kind);
+  return filecoin::node_from_hex(hex, flag);
+}
+
+base::Result<filecoin::PorepConfig> porep_config(const VerifyFilecoinRequest& request,
+                                                 const filecoin::SectorShape& shape) {
+  if (request.registered_proof) {
+    CUZK_TRY(const auto proof, choose_seal_proof(shape, request.registered_proof));
+    return filecoin::PorepConfig::of(proof);
+  }
+  if (request.porep_id_hex.empty() || request.api_version.empty()) {
+    return missing("--registered-proof, or --porep-id and --api-version", request.kind);
+  }
+  filecoin::PorepConfig config;
+  config.shape = &shape;
+  CUZK_TRY(config.porep_id, filecoin::node_from_hex(request.porep_id_hex, "--porep-id"));
+  CUZK_TRY(config.api_version, filecoin::api_version_by_name(request.api_version));
+  return config;
+}
+
+base::Result<PublicInputs> porep_inputs(const VerifyFilecoinRequest& request,
+                                        const filecoin::SectorShape& shape) {
+  filecoin::SealClaim seal;
+  CUZK_TRY(seal.config, porep_config(request, shape));
+  if (request.miner_id) {
+    seal.prover_id = filecoin::prover_id_of_miner(*request.miner_id);
+  } else {
+    CUZK_TRY(seal.prover_id,
+             required_node(request.prover_id_hex, "--prover-id or --miner-id", request.kind));
+  }
+  if (!request.sector) return missing("--sector", request.kind);
+  seal.sector_number = *request.sector;
+  CUZK_TRY(seal.ticket, required_node(request.ticket_hex, "--ticket", request.kind));
+  // Non-interactive challenges follow from the commitments alone.
+  if (seal.config.kind != filecoin::PorepKind::kNonInteractive || !request.seed_hex.empty()) {
+    CUZK_TRY(seal.seed, required_node(request.seed_hex, "--seed", request.kind));
+  }
+  CUZK_TRY(seal.comm_r, required_node(request.comm_r_hex, "--comm-r", request.kind));
+  CUZK_TRY(seal.comm_d, required_node(request.comm_d_hex, "--comm-d", request.kind));
+  CUZK_TRY(const auto claim, filecoin::porep_claim(seal));
+  PublicInputs inputs(claim.config.partition_count());
+  for (unsigned partition = 0; partition < inputs.size(); ++partition) {
+    CUZK_TRY(inputs[partition], filecoin::porep_public_inputs(claim, partition));
+  }
+  return inputs;
+}
+
+base::Result<filecoin::PostSector> post_sector(const std::string& text) {
+  filecoin::PostSector sector;
+  const std::size_t colon = text.find(':');
+  const char* const end = text.data() + std::min(colon, text.size());
+  const auto [stop, failed] = std::from_chars(text.data(), end, sector.sector_id);
+  if (colon == text.npos || failed != std::errc() || stop != end) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("--replica {}: expected SECTOR:COMM_R_HEX", text)};
+  }
+  CUZK_TRY(sector.comm_r, filecoin::node_from_hex(text.substr(colon + 1), "--replica"));
+  return sector;
+}
+
+// The number's version, the version given by name, or the newest that the kind has.
+base::Result<filecoin::ApiVersion> post_version(const VerifyFilecoinRequest& request,
+                                                const filecoin::PostClaim& claim) {
+  if (!request.api_version.empty()) return filecoin::api_version_by_name(request.api_version);
+  filecoin::ApiVersion newest = filecoin::ApiVersion::kV1_0_0;
+  for (unsigned i = 0; i < filecoin::kRegisteredPostCount; ++i) {
+    CUZK_TRY(const auto proof, filecoin::registered_post(i));
+    if (proof.shape == claim.shape && proof.kind == claim.kind && proof.api_version > newest) {
+      newest = proof.api_version;
+    }
+  }
+  if (!request.registered_proof) return newest;
+  CUZK_TRY(const auto proof, filecoin::registered_post(*request.registered_proof));
+  if (proof.shape != claim.shape || proof.kind != claim.kind) {
+    return Error{ErrorKind::kMismatch,
+                 fmt::format("registered proof {} is {}, which is not a {} proof for {}",
+                             proof.number, proof.name(), request.kind, claim.shape->name)};
+  }
+  return proof.api_version;
+}
+
+base::Result<PublicInputs> post_inputs(const VerifyFilecoinRequest& request,
+                                       const filecoin::SectorShape& shape,
+                                       filecoin::PostKind kind) {
+  filecoin::PostClaim claim;
+  claim.shape = &shape;
+  claim.kind = kind;
+  CUZK_TRY(claim.api_version, post_version(request, claim));
+  CUZK_TRY(const Node randomness,
+           required_node(request.randomness_hex, "--randomness", request.kind));
+  claim.randomness = filecoin::masked(randomness);  // as every verifier does
+  if (request.replicas.empty()) return missing("--replica", request.kind);
+  for (const std::string& replica : request.replicas) {
+    CUZK_TRY(const auto sector, post_sector(replica));
+    claim.sectors.push_back(sector);
+  }
+  CUZK_TRY(claim, filecoin::normalized(std::move(claim)));
+  PublicInputs inputs(filecoin::post_partition_count(claim));
+  for (unsigned partition = 0; partition < inputs.size(); ++partition) {
+    CUZK_TRY(inputs[partition], filecoin::post_public_inputs(claim, partition));
+  }
+  return inputs;
+}
+
+base::Result<PublicInputs> derive_inputs(const VerifyFilecoinRequest& request) {
+  CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
+  CUZK_TRY(const auto kind, filecoin::circuit_kind_by_name(request.kind));
+  switch (kind) {
+    case filecoin::CircuitKind::kPorep: return porep_inputs(request, *shape);
+    case filecoin::CircuitKind::kWindowPost:
+      return post_inputs(request, *shape, filecoin::PostKind::kWindow);
+    case filecoin::CircuitKind::kWinningPost:
+      return post_inputs(request, *shape, filecoin::PostKind::kWinning);
+    case filecoin::CircuitKind::kUpdate: break;
+  }
+  return Error{ErrorKind::kUnsupported, "this version does not verify --kind update"};
+}
+
+Answer verdict(const VerifyFilecoinRequest& request, std::size_t partition_count,
+               const std::string& reason) {
+  const bool valid = reason.empty();
+  Answer answer(valid ? "The proof is valid." : "The proof is NOT valid.",
+                valid ? kExitYes : kExitNo);
+  answer.add("valid", valid, "")
+      .add("kind", request.kind, "kind")
+      .add("partition_count", partition_count, "partitions");
+  if (!valid) answer.add("reason", reason, "reason");
+  return answer;
+}
+
+}  // namespace
+
+base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request) {
+  CUZK_TRY(const PublicInputs inputs, derive_inputs(request));
+  CUZK_TRY(const auto key, formats::open_bellperson_vk(request.verifying_key));
+  CUZK_TRY(const base::Bytes bytes, base::read_file(request.proof, kProofBytesMax));
+  const std::string name = request.proof.string();
+  if (bytes.size() != inputs.size() * groth16::kProofBytes) {
+    return verdict(
+        request, inputs.size(),
+        fmt::format("{}: {} bytes, expected {} ({} partitions of {})", name, bytes.size(),
+                    inputs.size() * groth16::kProofBytes, inputs.size(), groth16::kProofBytes));
+  }
+  const auto proofs = groth16::decode_proofs(bytes, name);
+  if (!proofs.ok()) return verdict(request, inputs.size(), proofs.error().message);
+  for (std::size_t part = 0; part < inputs.size(); ++part) {
+    CUZK_TRY(const bool valid, groth16::verify<Bls12_381>(key, inputs[part], (*proofs)[part]));
+    if (valid) continue;
+    return verdict(request, inputs.size(),
+                   fmt::format("{}: part {} of {} does not verify", name, part, inputs.size()));
+  }
+  return verdict(request, inputs.size(), "");
+}
+
+}  // namespace cuzk::apps
