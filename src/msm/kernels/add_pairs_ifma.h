@@ -18,8 +18,9 @@
 
 namespace cuzk::msm::ifma {
 
-inline constexpr std::size_t kBlockVectors = 256;
-inline constexpr std::size_t kPrefetchPairs = 40;
+// Pairs of a block share an inversion (2 us): 1024 of them make it 2 ns each, and the rows and entries
+// of two blocks stay in a second-level cache of 1 MiB.
+inline constexpr std::size_t kBlockVectors = 128;
 
 // Lanes by what happens to them; lanes in none of them are plain chords.
 struct ExceptionMasks {
@@ -27,11 +28,25 @@ struct ExceptionMasks {
   bool any() const { return (tangent | infinity | left | right) != 0; }
 };
 
+// What the forward pass leaves for the backward pass. Over Fp the norm is the denominator itself.
 template <class E>
-struct BlockEntry {
-  E denominator;
-  Vec<typename E::Params> norm, prefix;
+struct BlockEntry;
+template <class P>
+struct BlockEntry<Vec<P>> {
+  Vec<P> denominator, prefix;
   ExceptionMasks exceptions;
+  CUZK_IFMA_INLINE void set_norm() {}
+  CUZK_IFMA_INLINE const Vec<P>& norm() const { return denominator; }
+};
+template <class P>
+struct BlockEntry<Vec2<P>> {
+  Vec2<P> denominator;
+  Vec<P> prefix, stored_norm;
+  ExceptionMasks exceptions;
+  CUZK_IFMA_INLINE void set_norm() {
+    dot2(stored_norm, denominator.c0, denominator.c0, denominator.c1, denominator.c1);
+  }
+  CUZK_IFMA_INLINE const Vec<P>& norm() const { return stored_norm; }
 };
 
 // The operands of eight pairs; a short last vector repeats its last pair.
@@ -42,22 +57,34 @@ struct Operands {
   __mmask8 left_negated = 0, right_negated = 0;
 };
 
+template <class E>
 struct Arrays {
-  const std::uint8_t* left;
-  const std::uint8_t* right;
-  std::uint8_t* out;
-  std::size_t row_bytes;
+  static constexpr std::size_t kRowBytes = 2 * Coordinate<E>::kBytes;
+  const std::uint8_t* left_rows;
+  const std::uint8_t* right_rows;
+  std::uint8_t* out_rows;
+
+  CUZK_IFMA_INLINE const std::uint8_t* left(const AddPair& pair) const {
+    return left_rows + std::size_t{pair.left >> 1} * kRowBytes;
+  }
+  CUZK_IFMA_INLINE const std::uint8_t* right(const AddPair& pair) const {
+    return right_rows + std::size_t{pair.right >> 1} * kRowBytes;
+  }
+  CUZK_IFMA_INLINE std::uint8_t* out(const AddPair& pair) const {
+    return out_rows + std::size_t{pair.out} * kRowBytes;
+  }
 };
 
-CUZK_IFMA_INLINE Operands operands_of(const Arrays& arrays, const AddPair* pairs,
+template <class E>
+CUZK_IFMA_INLINE Operands operands_of(const Arrays<E>& arrays, const AddPair* pairs,
                                       std::size_t count) {
   Operands out;
   unsigned left = 0, right = 0;
   CUZK_UNROLL for (std::size_t i = 0; i < 8; ++i) {
     const AddPair& pair = pairs[i < count ? i : count - 1];
-    out.left[i] = arrays.left + (pair.left >> 1) * arrays.row_bytes;
-    out.right[i] = arrays.right + (pair.right >> 1) * arrays.row_bytes;
-    out.out[i] = arrays.out + pair.out * arrays.row_bytes;
+    out.left[i] = arrays.left(pair);
+    out.right[i] = arrays.right(pair);
+    out.out[i] = arrays.out(pair);
     left |= (pair.left & 1) << i;
     right |= (pair.right & 1) << i;
   }
@@ -66,15 +93,20 @@ CUZK_IFMA_INLINE Operands operands_of(const Arrays& arrays, const AddPair* pairs
   return out;
 }
 
-CUZK_IFMA_INLINE void prefetch_row(const std::uint8_t* row, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; i += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(row + i), _MM_HINT_T1);
+// Rows come from far away once and then from the second-level cache, so they are fetched twice: into
+// the second level a block ahead, evenly spread over the arithmetic, and into the first level one
+// vector ahead. Neither reads past the lists.
+template <_mm_hint Hint, std::size_t Bytes>
+CUZK_IFMA_INLINE void prefetch(const std::uint8_t* row) {
+  CUZK_UNROLL for (std::size_t i = 0; i < Bytes; i += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(row + i), Hint);
   }
 }
-CUZK_IFMA_INLINE void prefetch_vector(const Arrays& arrays, const AddPair* pairs) {
+template <_mm_hint Hint, std::size_t Bytes, class E>
+CUZK_IFMA_INLINE void prefetch_vector(const Arrays<E>& arrays, const AddPair* pairs) {
   for (std::size_t i = 0; i < 8; ++i) {
-    prefetch_row(arrays.left + (pairs[i].left >> 1) * arrays.row_bytes, arrays.row_bytes);
-    prefetch_row(arrays.right + (pairs[i].right >> 1) * arrays.row_bytes, arrays.row_bytes);
+    prefetch<Hint, Bytes>(arrays.left(pairs[i]));
+    prefetch<Hint, Bytes>(arrays.right(pairs[i]));
   }
 }
 
@@ -116,9 +148,9 @@ CUZK_IFMA_INLINE void forward_step(const Operands& operands, BlockEntry<E>& entr
   if (suspects != 0) [[unlikely]] {
     entry.exceptions = classify(operands, x1, x2, entry.denominator);
   }
-  entry.norm = norm(entry.denominator);
+  entry.set_norm();
   entry.prefix = running;
-  running = running * entry.norm;
+  running = running * entry.norm();
 }
 
 // The results of exceptional lanes put over those of the chord formula.
@@ -165,7 +197,7 @@ CUZK_IFMA_INLINE void backward_step(const Operands& operands, const BlockEntry<E
     x2 = select(entry.exceptions.tangent, x2, x1);
   }
   const E own = inverse_from_norm(entry.denominator, inverse * entry.prefix);
-  inverse = inverse * entry.norm;
+  inverse = inverse * entry.norm();
   const E slope = numerator * own;
   E x3 = reduced(raw_sub(raw_sub(squared(slope), x1), x2));
   E y3 = reduced(raw_sub(slope * carried(raw_add_multiple<2>(raw_sub(x1, x3))), y1));
@@ -192,21 +224,32 @@ template <class P, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
   return inverse * (by4 * (by2 * by1));
 }
 
+// One block of `count` pairs, of `available` in the list. Rows of the first block are fetched on the
+// way forward, those of every later block on the way back of the one before.
 template <class E, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
-void add_block(const Arrays& arrays, const AddPair* pairs, std::size_t count,
-               std::size_t prefetchable, BlockEntry<E>* entries) {
+void add_block(const Arrays<E>& arrays, const AddPair* pairs, std::size_t count,
+               std::size_t available, bool is_first, BlockEntry<E>* entries) {
   using P = typename E::Params;
+  constexpr std::size_t kAhead = 40, kRowBytes = Arrays<E>::kRowBytes;
   Vec<P> running = one_vec<P>();
   const std::size_t vectors = (count + 7) / 8;
   for (std::size_t v = 0; v < vectors; ++v) {
-    if (8 * v + kPrefetchPairs + 8 <= prefetchable) {
-      prefetch_vector(arrays, pairs + 8 * v + kPrefetchPairs);
+    const AddPair* next = pairs + 8 * v;
+    if (is_first && 8 * v + kAhead + 8 <= count) {
+      prefetch_vector<_MM_HINT_T1, kRowBytes>(arrays, next + kAhead);
     }
-    forward_step(operands_of(arrays, pairs + 8 * v, count - 8 * v), entries[v], running);
+    if (8 * v + 16 <= count) {
+      prefetch_vector<_MM_HINT_T0, kRowBytes / 2>(arrays, next + 8);
+    }
+    forward_step(operands_of(arrays, next, count - 8 * v), entries[v], running);
   }
   Vec<P> inverse = invert_lanes<P, Invert>(running);
   for (std::size_t v = vectors; v > 0; --v) {
-    const std::size_t first = 8 * (v - 1);
+    const std::size_t first = 8 * (v - 1), ahead = count + 8 * (vectors - v);
+    if (ahead + 8 <= available) {
+      prefetch_vector<_MM_HINT_T1, kRowBytes>(arrays, pairs + ahead);
+    }
+    if (v > 1) prefetch_vector<_MM_HINT_T0, kRowBytes>(arrays, pairs + first - 8);
     backward_step(operands_of(arrays, pairs + first, count - first), entries[v - 1], inverse);
   }
 }
@@ -215,13 +258,13 @@ template <class E, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
 void add_pairs(const std::uint8_t* left_rows, const std::uint8_t* right_rows,
                std::uint8_t* out_rows, const AddPair* pairs, std::size_t count,
                std::uint8_t* scratch) {
-  const Arrays arrays = {left_rows, right_rows, out_rows, 2 * Coordinate<E>::kBytes};
+  const Arrays<E> arrays = {left_rows, right_rows, out_rows};
   auto* entries = reinterpret_cast<BlockEntry<E>*>(scratch);
   constexpr std::size_t kBlockPairs = 8 * kBlockVectors;
   for (std::size_t first = 0; first < count; first += kBlockPairs) {
     const std::size_t left = count - first;
     add_block<E, Invert>(arrays, pairs + first, left < kBlockPairs ? left : kBlockPairs, left,
-                         entries);
+                         first == 0, entries);
   }
 }
 

@@ -137,17 +137,7 @@ CUZK_IFMA_INLINE Vec2<P> squared(const Vec2<P>& a) {
   return {sum * difference, twice * a.c1};
 }
 
-// What a common inversion shares: the element in Fp, the norm of it in Fp2.
-template <class P>
-CUZK_IFMA_INLINE Vec<P> norm(const Vec<P>& a) {
-  return a;
-}
-template <class P>
-CUZK_IFMA_INLINE Vec<P> norm(const Vec2<P>& a) {
-  Vec<P> out;
-  dot2(out, a.c0, a.c0, a.c1, a.c1);
-  return out;
-}
+// x^-1 from the inverse of what a common inversion shares: x itself in Fp, its norm in Fp2.
 template <class P>
 CUZK_IFMA_INLINE Vec<P> inverse_from_norm(const Vec<P>&, const Vec<P>& inverse) {
   return inverse;
