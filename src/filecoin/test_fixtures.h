@@ -10,6 +10,7 @@
 
 #include "filecoin/porep/prove_vanilla.h"
 #include "filecoin/vanilla/seal.h"
+#include "hash/sha256.h"
 #include "tests/support/data.h"
 
 namespace cuzk::filecoin::testing {
@@ -80,6 +81,40 @@ inline PorepC1 sample_c1(unsigned registered_number = 5) {
   return commit_phase_1(sample_sector(registered_number),
                         registered_seal(registered_number).value(), sample_seed())
       .value();
+}
+
+// Upstream's stream(label): SHA-256(label || i), i = 0, 1, ... as u32 little-endian, cut to `size`.
+inline base::Bytes stream_data(const std::string& label, std::size_t size) {
+  base::Bytes out;
+  for (std::uint32_t i = 0; out.size() < size; ++i) {
+    std::array<std::uint8_t, 4> index;
+    base::store_u32_le(index.data(), i);
+    hash::Sha256 hasher;
+    hasher.update(as_bytes(label));
+    hasher.update(index);
+    const auto digest = hasher.finish();
+    out.insert(out.end(), digest.begin(), digest.end());
+  }
+  out.resize(size);
+  return out;
+}
+
+// Sector 42, 43 or 44 of upstream's first instance, sealed once per process.
+inline const SealedSector& instance_sector(std::size_t place) {
+  if (place == 0) return sample_sector();
+  static std::array<std::unique_ptr<SealedSector>, 3> sectors;
+  auto& slot = sectors.at(place);
+  if (!slot) {
+    const auto upstream = read_json("upstream/instance1/instance.json")["sectors"][place];
+    SealRequest request;
+    request.config = PorepConfig::of(registered_seal(upstream["registered_seal_proof"]).value());
+    request.prover_id = node_of(upstream["prover_id"]);
+    request.sector_number = upstream["sector_id"];
+    request.ticket = node_of(upstream["ticket"]);
+    const auto data = stream_data("instance1/piece/" + std::to_string(place), 2032);
+    slot = std::make_unique<SealedSector>(seal(request, data).value());
+  }
+  return *slot;
 }
 
 // A sector of a size without registered proofs (or of any size), with sample ids and data.

@@ -1,0 +1,51 @@
+// The update circuit against upstream's: counts, hash, all values of the real witness.
+#include "filecoin/update/update_circuit.h"
+
+#include "filecoin/circuit_expectations.h"
+#include "filecoin/job.h"
+
+namespace cuzk::filecoin {
+namespace {
+
+TEST(UpdateCircuit, Of1KiBAnd2KiBIsUpstreams) {
+  for (const auto& [size, name] :
+       {std::pair{"1KiB", "update_1KiB_8_4_0"}, std::pair{"2KiB", "update_2KiB_8_0_0"}}) {
+    testing::expect_circuit(
+        circuit_shape(CircuitKind::kUpdate, **sector_shape_by_name(size)).value(), name);
+  }
+}
+
+TEST(UpdateCircuit, WitnessOf2KiBIsUpstreams) {
+  const SectorShape& shape = **sector_shape_by_name("2KiB");
+  const auto file = testing::read_json("upstream/instance1/instance.json")["update"];
+  const UpdateClaim claim{&shape, testing::node_of(file["comm_r_old"]),
+                          testing::node_of(file["comm_d_new"]),
+                          testing::node_of(file["comm_r_new"])};
+  const auto proof = read_update_partition_proof(
+      testing::read_data("upstream/instance1/update.vanilla0.bin"), shape, "update.vanilla0.bin");
+  const auto assignment = update_partition_assignment(claim, proof.value(), 0);
+  testing::expect_assignment(assignment,
+                             testing::read_json("upstream/instance1/update.partition0.json"));
+  const auto status =
+      r1cs::check_satisfied(update_circuit_shape(UpdateCircuit::of(shape)), assignment);
+  EXPECT_TRUE(status.ok()) << status.error().message;
+}
+
+TEST(UpdateCircuit, BothPartitionsOfACompoundSizeSatisfyUpstreamsCircuit) {
+  const SealedSector sector = testing::sealed_sector_of("16KiB");
+  const auto update = update_sector(sector, testing::sample_data(1000)).value();
+  const auto shape = update_circuit_shape(UpdateCircuit::of(*update.shape));
+  testing::expect_circuit(shape, "update_16KiB_8_8_0", false);
+  for (unsigned k = 0; k < 2; ++k) {
+    const auto assignment =
+        update_partition_assignment(update.claim(), open_update_partition(update, k), k);
+    const auto status = r1cs::check_satisfied(shape, assignment);
+    EXPECT_TRUE(status.ok()) << status.error().message;
+    auto inputs = update_public_inputs(update.claim(), k).value();
+    inputs.insert(inputs.begin(), Fr::one());
+    EXPECT_EQ(inputs, assignment.inputs);
+  }
+}
+
+}  // namespace
+}  // namespace cuzk::filecoin
