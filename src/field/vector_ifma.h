@@ -36,17 +36,13 @@ struct Radix52 {
   static constexpr std::size_t L = P::kModulus.bit_length() > 256 ? 8 : 5;
   static constexpr std::size_t kWordCount = P::kLimbCount;
   static constexpr std::size_t kTopShift = 52 * (L - 1);
-  // reduced() accepts values in (-kBias p, (8 - kBias) p).
-  static constexpr int kBias = 5;
   static_assert(52 * L >= P::kModulus.bit_length() + 5, "lazy reduction needs slack");
 
   std::uint64_t modulus[L] = {};
   std::uint64_t negated_inverse = 0;   // -p^-1 mod 2^52
   std::uint64_t one[L] = {};           // R' mod p
   std::uint64_t multiple[8][L] = {};   // carried limbs of k p
-  alignas(64) std::int64_t correction[L][8] = {};  // [j][q]: limb j of (kBias - q) p, signed
-  std::uint64_t top_offset = 0;        // added to the top limb before the quotient is estimated
-  std::uint64_t top_reciprocal = 0;    // floor(2^52 / (top limb of p + 1))
+  std::uint64_t top_reciprocal = 0;  // floor(2^52 / (top limb of p + 1))
 
   static constexpr void split(const Limbs<P::kLimbCount + 1>& x, std::uint64_t (&out)[L]) {
     for (std::size_t j = 0; j < L; ++j) out[j] = x.bits(52 * j, 52);
@@ -64,24 +60,40 @@ struct Radix52 {
       split(multiple, out.multiple[k]);
       add_carry(multiple, multiple, modulus);
     }
-    for (std::size_t j = 0; j < L; ++j) {
-      for (int q = 0; q < 8; ++q) {
-        const int k = kBias - q;
-        const auto magnitude = static_cast<std::int64_t>(out.multiple[k < 0 ? -k : k][j]);
-        out.correction[j][q] = k < 0 ? -magnitude : magnitude;
-      }
-    }
-    // The margin of 16 covers lower limbs that are not carried (at most 8 units of the top limb)
-    // and the rounding of the reciprocal for negative values (at most kBias units).
-    const std::uint64_t top = out.modulus[L - 1] + 1;
-    out.top_offset = kBias * top - 16;
-    out.top_reciprocal = (std::uint64_t{1} << 52) / top;
+    out.top_reciprocal = (std::uint64_t{1} << 52) / (out.modulus[L - 1] + 1);
     return out;
   }
 };
 
 template <class P>
 inline constexpr Radix52<P> kRadix52 = Radix52<P>::make();
+
+// Tables of reduced<Bias>(): multiples of p by estimated quotient.
+template <class P, int Bias>
+struct Correction {
+  static constexpr std::size_t L = Radix52<P>::L;
+  alignas(64) std::int64_t limb[L][8] = {};  // [j][q]: limb j of (Bias - q) p, signed
+  std::uint64_t top_offset = 0;              // added to the top limb before the estimate
+
+  static constexpr Correction make() {
+    Correction out;
+    for (std::size_t j = 0; j < L; ++j) {
+      for (int q = 0; q < 8; ++q) {
+        const int k = Bias - q;
+        const auto magnitude =
+            static_cast<std::int64_t>(kRadix52<P>.multiple[k < 0 ? -k : k][j]);
+        out.limb[j][q] = k < 0 ? -magnitude : magnitude;
+      }
+    }
+    // The margin of 16 covers lower limbs that are not carried (at most 8 units of the top limb)
+    // and the rounding of the reciprocal for negative values (at most 5 units). Without negative
+    // values there is nothing to cover, as the estimate rounds down.
+    out.top_offset = Bias == 0 ? 0 : Bias * (kRadix52<P>.modulus[L - 1] + 1) - 16;
+    return out;
+  }
+};
+template <class P, int Bias>
+inline constexpr Correction<P, Bias> kCorrection = Correction<P, Bias>::make();
 
 template <class P>
 struct Vec {
@@ -170,20 +182,28 @@ CUZK_IFMA_INLINE Vec<P> carried(Vec<P> a) {
   return a;
 }
 
-// Adds the multiple of p that brings a value in (-5p, 3p), limbs signed and at most 8 * 2^52 in size,
-// into [0, (1 + 2^-11) p), and carries it. The quotient comes from the top limb alone.
-template <class P>
+// Adds the multiple of p that brings a value in (-Bias p, (8 - Bias) p) into [0, (1 + 2^-11) p), and
+// carries it. Limbs may be signed and up to 8 * 2^52 in size; with Bias 0 they are not negative.
+// The quotient comes from the top limb alone.
+template <int Bias = 5, class P>
 CUZK_IFMA_INLINE Vec<P> reduced(Vec<P> a) {
   constexpr std::size_t L = Vec<P>::L;
-  const auto& k = kRadix52<P>;
+  const auto& k = kCorrection<P, Bias>;
   const __m512i top = _mm512_add_epi64(a.limb[L - 1], broadcast(k.top_offset));
-  const __m512i quotient =
-      _mm512_madd52hi_epu64(_mm512_setzero_si512(), top, broadcast(k.top_reciprocal));
+  const __m512i quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), top,
+                                                 broadcast(kRadix52<P>.top_reciprocal));
   CUZK_UNROLL for (std::size_t j = 0; j < L; ++j) {
-    const __m512i table = _mm512_load_si512(k.correction[j]);
+    const __m512i table = _mm512_load_si512(k.limb[j]);
     a.limb[j] = _mm512_add_epi64(a.limb[j], _mm512_permutexvar_epi64(quotient, table));
   }
   return carried(a);
+}
+
+// The value below p, for a carried one below 2p.
+template <class P>
+CUZK_IFMA_INLINE Vec<P> canonical(const Vec<P>& a) {
+  const Vec<P> less = carried(raw_add_multiple<-1>(a));
+  return select(_mm512_movepi64_mask(less.limb[Vec<P>::L - 1]), less, a);
 }
 
 namespace internal {
@@ -246,6 +266,19 @@ template <class P>
   CUZK_UNROLL for (std::size_t i = 0; i < L; ++i) {
     internal::add_row<P>(t, a.limb[i], b);
     internal::add_row<P>(t, c.limb[i], d);
+    internal::fold_row<P>(t);
+  }
+  internal::finish(out, t);
+}
+// out = a w / R' for one w in all lanes, given by its carried limbs.
+template <class P>
+[[gnu::noinline]] void mul_constant(Vec<P>& out, const Vec<P>& a, const std::uint64_t* w) {
+  constexpr std::size_t L = Vec<P>::L;
+  const Vec<P> multiplicand = a;
+  __m512i t[L + 1];
+  CUZK_UNROLL for (std::size_t j = 0; j <= L; ++j) t[j] = _mm512_setzero_si512();
+  CUZK_UNROLL for (std::size_t i = 0; i < L; ++i) {
+    internal::add_row<P>(t, broadcast(w[i]), multiplicand);
     internal::fold_row<P>(t);
   }
   internal::finish(out, t);

@@ -1,64 +1,161 @@
-// Radix-2 transforms in place: bit reversal, then log2 m passes of butterflies.
+// Transforms in two passes over memory: columns, then rows, then the bit reversal.
+//
+// With m = R C, i = r C + c and k = k1 + R k2,
+//
+//   X[k] = sum_c omega^(c k1) (omega^R)^(c k2) sum_r x[r C + c] (omega^C)^(r k1):
+//
+// transforms of size R down the columns, the twist omega^(c k1), transforms of size C along the rows
+// (D. H. Bailey, "FFTs in external or hierarchical memory", 1990). Each leaves its result bit-reversed,
+// and the place rev(k1) C + rev(k2) is the bit-reversed k. A coset shift s enters as s^(r C) on the
+// rows and s^c in the twist, on the way back as s^-k1 in the twist and s^(-R k2) on the columns; the
+// division by m is in the twist, too.
 #include "poly/domain.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "base/check.h"
 #include "base/threads.h"
+#include "poly/bit_reversal.h"
+#include "poly/kernels/ntt_kernel.h"
 
 namespace cuzk::poly {
 namespace {
 
-constexpr std::size_t kGrain = 1024;
+// Below this size a transform is a few microseconds, and rows are too short for eight lanes.
+constexpr std::size_t kTwoPassLog2Min = 6;
 
-std::size_t reverse_bits(std::size_t i, std::size_t count) {
-  std::size_t out = 0;
-  for (std::size_t b = 0; b < count; ++b) out |= ((i >> b) & 1) << (count - 1 - b);
+// Ranges of a parallel pass per thread: enough to even out, few enough to share their set-up.
+constexpr std::size_t kRangesPerThread = 4;
+
+template <class F>
+std::vector<F> powers(const F& ratio, std::size_t count, const F& scale) {
+  std::vector<F> out(count);
+  F power = scale;
+  for (F& x : out) {
+    x = power;
+    power *= ratio;
+  }
   return out;
 }
 
-template <class F>
-void permute(std::span<F> values, std::size_t log2) {
-  base::parallel_for(0, values.size(), kGrain, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const std::size_t j = reverse_bits(i, log2);
-      if (i < j) std::swap(values[i], values[j]);
-    }
+std::vector<std::uint32_t> bit_reversed_order(std::size_t log2) {
+  std::vector<std::uint32_t> out(std::size_t{1} << log2);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<std::uint32_t>(reverse_bits(i, log2));
+  }
+  return out;
+}
+
+class Scratch {
+ public:
+  explicit Scratch(std::size_t bytes)
+      : bytes_(static_cast<std::uint8_t*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64))) {
+    CUZK_CHECK(bytes_ != nullptr);
+  }
+  std::uint8_t* data() { return bytes_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::uint8_t* p) const noexcept { std::free(p); }
+  };
+  std::unique_ptr<std::uint8_t, Free> bytes_;
+};
+
+// Calls body(first, count) for runs of whole lane groups.
+template <class Body>
+void for_lane_groups(std::size_t count, const Body& body) {
+  const std::size_t groups = count / kLaneCount;
+  const std::size_t grain =
+      std::max<std::size_t>(1, groups / (kRangesPerThread * base::thread_count()));
+  base::parallel_for(0, groups, grain, [&](std::size_t first, std::size_t last) {
+    body(first * kLaneCount, (last - first) * kLaneCount);
   });
 }
 
+// How the passes of one transform differ from those of another; all without the kernel's scale.
 template <class F>
-void transform(std::span<F> values, std::size_t log2, std::span<const F> twiddles) {
-  permute(values, log2);
-  for (std::size_t level = 0; level < log2; ++level) {
-    const std::size_t half = std::size_t{1} << level, step = values.size() / 2 / half;
-    base::parallel_for(0, values.size() / 2, kGrain, [&](std::size_t first, std::size_t last) {
-      for (std::size_t k = first; k < last; ++k) {
-        const std::size_t j = k & (half - 1), low = ((k >> level) << (level + 1)) + j;
-        const F t = values[low + half] * twiddles[j * step];
-        values[low + half] = values[low] - t;
-        values[low] += t;
+struct Direction {
+  F omega;                          // or its inverse
+  const std::vector<F>* twiddles;   // of size C, scaled
+  F start = F::one();               // factor of the whole result
+  F column_ratio = F::one();        // start(c) = start * column_ratio^c
+  F index_ratio = F::one();         // ratio(c) = index_ratio * omega^c
+  std::vector<F> row_factors;       // scaled; empty for none
+  std::vector<F> column_factors;    // by position, scaled; empty for none
+};
+
+template <class F>
+ColumnRun<F> column_run(const Direction<F>& direction, const F& scale, std::size_t first,
+                        std::size_t count) {
+  ColumnRun<F> run;
+  run.first = first;
+  run.count = count;
+  F start = direction.start * direction.column_ratio.pow(first) * scale;
+  F ratio = direction.index_ratio * direction.omega.pow(first) * scale;
+  for (std::size_t i = 0; i < kLaneCount; ++i) {
+    run.start[i] = start;
+    run.ratio[i] = ratio;
+    start *= direction.column_ratio;
+    ratio *= direction.omega;
+  }
+  run.start_step = direction.column_ratio.pow(kLaneCount) * scale;
+  run.ratio_step = direction.omega.pow(kLaneCount) * scale;
+  return run;
+}
+
+template <class F>
+void transform(std::span<F> values, std::size_t log2, const NttKernel<F>& kernel,
+               const Direction<F>& direction) {
+  const std::size_t row_log2 = log2 / 2, column_log2 = log2 - row_log2;
+  const std::vector<std::uint32_t> order = bit_reversed_order(row_log2);
+  ColumnPass<F> columns;
+  columns.values = values.data();
+  columns.column_count = std::size_t{1} << column_log2;
+  columns.transform = {row_log2, direction.twiddles->data(),
+                       std::size_t{1} << (column_log2 - row_log2), order.data()};
+  if (!direction.row_factors.empty()) columns.row_factors = direction.row_factors.data();
+  const F scale = F::from_u64(kernel.constant_scale);
+  for_lane_groups(columns.column_count, [&](std::size_t first, std::size_t count) {
+    Scratch scratch(kernel.scratch_bytes(row_log2));
+    kernel.columns(columns, column_run(direction, scale, first, count), scratch.data());
+  });
+  RowPass<F> rows;
+  rows.values = values.data();
+  rows.transform = {column_log2, direction.twiddles->data(), 1, nullptr};
+  if (!direction.column_factors.empty()) rows.column_factors = direction.column_factors.data();
+  for_lane_groups(std::size_t{1} << row_log2, [&](std::size_t first, std::size_t count) {
+    Scratch scratch(kernel.scratch_bytes(column_log2));
+    kernel.rows(rows, first, count, scratch.data());
+  });
+  bit_reverse(values, log2);
+}
+
+// For small sizes: scaling, radix-2 levels with running twiddles, scaling.
+template <class F>
+void transform_small(std::span<F> values, std::size_t log2, const F& omega) {
+  bit_reverse(values, log2);
+  for (std::size_t half = 1; half < values.size(); half *= 2) {
+    const F root = omega.pow(values.size() / 2 / half);
+    for (std::size_t base = 0; base < values.size(); base += 2 * half) {
+      F w = F::one();
+      for (std::size_t j = base; j < base + half; ++j, w *= root) {
+        const F t = values[j + half] * w;
+        values[j + half] = values[j] - t;
+        values[j] += t;
       }
-    });
+    }
   }
 }
-
-// values[i] *= scale * ratio^i.
 template <class F>
-void scale_by_powers(std::span<F> values, const F& scale, const F& ratio) {
-  base::parallel_for(0, values.size(), kGrain, [&](std::size_t first, std::size_t last) {
-    F factor = scale * ratio.pow(first);
-    for (std::size_t i = first; i < last; ++i, factor *= ratio) values[i] *= factor;
-  });
-}
-
-template <class F>
-std::vector<F> powers(const F& ratio, std::size_t count) {
-  std::vector<F> out(count, F::one());
-  scale_by_powers<F>(out, F::one(), ratio);
-  return out;
+void scale_by_powers(std::span<F> values, F factor, const F& ratio) {
+  for (F& value : values) {
+    value *= factor;
+    factor *= ratio;
+  }
 }
 
 }  // namespace
@@ -89,38 +186,65 @@ base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2, const F& omega)
   Domain domain;
   domain.size_log2_ = size_log2;
   domain.omega_ = omega;
-  domain.omega_inverse_ = domain.omega_.inverse();
+  domain.omega_inverse_ = omega.inverse();
   domain.size_inverse_ = F::from_u64(domain.size()).inverse();
-  domain.twiddles_ = powers(domain.omega_, domain.size() / 2);
-  domain.inverse_twiddles_ = powers(domain.omega_inverse_, domain.size() / 2);
+  if (size_log2 < kTwoPassLog2Min) return domain;
+  domain.kernel_ = &ntt_kernel<F>();
+  const std::size_t row_count = std::size_t{1} << (size_log2 / 2);
+  const std::size_t column_count = domain.size() / row_count;
+  const F scale = F::from_u64(domain.kernel_->constant_scale);
+  domain.twiddles_ = powers(omega.pow(row_count), column_count / 2, scale);
+  domain.inverse_twiddles_ = powers(domain.omega_inverse_.pow(row_count), column_count / 2, scale);
   return domain;
 }
 
 template <class F>
 void Domain<F>::forward(std::span<F> values) const {
-  CUZK_CHECK(values.size() == size());
-  transform<F>(values, size_log2_, twiddles_);
+  forward_coset(values, F::one());
 }
 
 template <class F>
 void Domain<F>::inverse(std::span<F> values) const {
-  CUZK_CHECK(values.size() == size());
-  transform<F>(values, size_log2_, inverse_twiddles_);
-  scale_by_powers(values, size_inverse_, F::one());
+  inverse_coset(values, F::one());
 }
 
 template <class F>
 void Domain<F>::forward_coset(std::span<F> values, const F& shift) const {
   CUZK_CHECK(values.size() == size());
-  scale_by_powers(values, F::one(), shift);
-  transform<F>(values, size_log2_, twiddles_);
+  const bool has_shift = !shift.is_one();
+  if (kernel_ == nullptr) {
+    if (has_shift) scale_by_powers(values, F::one(), shift);
+    return transform_small(values, size_log2_, omega_);
+  }
+  Direction<F> direction{.omega = omega_, .twiddles = &twiddles_};
+  if (has_shift) {
+    const std::size_t row_count = std::size_t{1} << (size_log2_ / 2);
+    direction.column_ratio = shift;
+    direction.row_factors = powers(shift.pow(size() / row_count), row_count,
+                                   F::from_u64(kernel_->constant_scale));
+  }
+  transform(values, size_log2_, *kernel_, direction);
 }
 
 template <class F>
 void Domain<F>::inverse_coset(std::span<F> values, const F& shift) const {
   CUZK_CHECK(values.size() == size());
-  transform<F>(values, size_log2_, inverse_twiddles_);
-  scale_by_powers(values, size_inverse_, shift.inverse());
+  const F ratio = shift.is_one() ? F::one() : shift.inverse();
+  if (kernel_ == nullptr) {
+    transform_small(values, size_log2_, omega_inverse_);
+    return scale_by_powers(values, size_inverse_, ratio);
+  }
+  Direction<F> direction{.omega = omega_inverse_, .twiddles = &inverse_twiddles_};
+  direction.start = size_inverse_;
+  direction.index_ratio = ratio;
+  if (!shift.is_one()) {
+    const std::size_t row_log2 = size_log2_ / 2, column_log2 = size_log2_ - row_log2;
+    direction.column_factors = powers(ratio.pow(std::size_t{1} << row_log2),
+                                      std::size_t{1} << column_log2,
+                                      F::from_u64(kernel_->constant_scale));
+    bit_reverse<F>(direction.column_factors, column_log2);
+  }
+  transform(values, size_log2_, *kernel_, direction);
 }
 
 template <class F>
