@@ -36,6 +36,8 @@ FENCES = {
 }
 # Tests may use any library that tests need; product code may not.
 TEST_LIBRARIES = ("gtest/", "gmock/", "nlohmann/")
+# Tests, and the headers that the tests of one room share.
+TEST_FILES = ("_test.cpp", "test_support.h")
 
 
 def read_layers(text):
@@ -63,7 +65,7 @@ def read_layers(text):
 
 def fence_fault(path, included):
     """Why `path` may not include `included`, or None."""
-    is_test = path.endswith("_test.cpp") or path.startswith("tests/")
+    is_test = path.endswith(TEST_FILES) or path.startswith("tests/")
     if is_test and included.startswith(TEST_LIBRARIES):
         return None
     for prefix, places in FENCES.items():
@@ -75,7 +77,7 @@ def fence_fault(path, included):
 def room_fault(path, included, closure, root):
     """Why the file `path` under src/ may not include the quoted `included`, or None."""
     room = path.split("/")[1]
-    if included.startswith("tests/support/") and path.endswith("_test.cpp"):
+    if included.startswith("tests/support/") and path.endswith(TEST_FILES):
         return None
     other = included.split("/")[0]
     if room not in closure:
