@@ -1,7 +1,7 @@
 // Base64: the vectors of RFC 4648 and what strict decoding refuses.
 #include "filecoin/base64.h"
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

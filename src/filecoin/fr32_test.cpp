@@ -1,7 +1,7 @@
 // Fr32 padding: upstream's answer, a bit-by-bit twin, borders; piece alignment.
 #include "filecoin/fr32.h"
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

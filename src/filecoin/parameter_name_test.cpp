@@ -1,7 +1,7 @@
 // Parameter set names against the published list and against upstream's cache.
 #include "filecoin/parameter_name.h"
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

@@ -1,7 +1,7 @@
 // Registered proof numbers and names against the golden tables.
 #include "filecoin/registered_proof.h"
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

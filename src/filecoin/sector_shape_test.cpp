@@ -1,7 +1,7 @@
 // The size table against the parameter tables worked out from upstream.
 #include "filecoin/sector_shape.h"
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

@@ -1,7 +1,7 @@
 // The C1 writer against upstream's bytes, and the reader against everything that is not them.
 #include "filecoin/porep/c1_json.h"
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 #include "hash/sha256.h"
 
 namespace cuzk::filecoin {

@@ -2,7 +2,7 @@
 #include "filecoin/porep/challenges.h"
 
 #include "filecoin/identity.h"
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

@@ -1,7 +1,7 @@
 // The PoRep circuit against upstream's: counts, hash, all values of the real witness.
 #include "filecoin/porep/porep_circuit.h"
 
-#include "filecoin/circuit_expectations.h"
+#include "filecoin/circuit_test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

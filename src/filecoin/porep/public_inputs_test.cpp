@@ -1,7 +1,7 @@
 // PoRep public inputs as the chain derives them.
 #include "filecoin/porep/public_inputs.h"
 
-#include "filecoin/circuit_expectations.h"
+#include "filecoin/circuit_test_support.h"
 #include "filecoin/porep/porep_circuit.h"
 
 namespace cuzk::filecoin {

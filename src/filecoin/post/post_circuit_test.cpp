@@ -1,9 +1,9 @@
 // The PoSt circuits against upstream's: counts, hashes, all values of real witnesses.
 #include "filecoin/post/post_circuit.h"
 
-#include "filecoin/circuit_expectations.h"
+#include "filecoin/circuit_test_support.h"
 #include "filecoin/job.h"
-#include "filecoin/post/post_test_cases.h"
+#include "filecoin/post/post_test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

@@ -1,8 +1,8 @@
 // PoSt challenges and public inputs against upstream's.
 #include "filecoin/post/post.h"
 
-#include "filecoin/circuit_expectations.h"
-#include "filecoin/post/post_test_cases.h"
+#include "filecoin/circuit_test_support.h"
+#include "filecoin/post/post_test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

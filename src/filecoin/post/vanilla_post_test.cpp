@@ -4,7 +4,7 @@
 #include <random>
 
 #include "filecoin/base64.h"
-#include "filecoin/post/post_test_cases.h"
+#include "filecoin/post/post_test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

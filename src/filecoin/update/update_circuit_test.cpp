@@ -1,7 +1,7 @@
 // The update circuit against upstream's: counts, hash, all values of the real witness.
 #include "filecoin/update/update_circuit.h"
 
-#include "filecoin/circuit_expectations.h"
+#include "filecoin/circuit_test_support.h"
 #include "filecoin/job.h"
 
 namespace cuzk::filecoin {

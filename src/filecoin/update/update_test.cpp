@@ -4,7 +4,7 @@
 #include <random>
 
 #include "filecoin/circuit_values.h"
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 #include "filecoin/update/vanilla_update.h"
 #include "hash/sha256.h"
 

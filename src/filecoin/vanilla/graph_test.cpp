@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 #include "hash/sha256.h"
 
 namespace cuzk::filecoin {

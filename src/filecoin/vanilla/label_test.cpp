@@ -1,7 +1,7 @@
 // Labels against upstream's answers for eleven layers.
 #include "filecoin/vanilla/label.h"
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 
 namespace cuzk::filecoin {
 namespace {

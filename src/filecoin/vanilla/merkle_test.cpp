@@ -1,7 +1,7 @@
 // Trees of every shape against a recursive twin; proofs that hold and proofs that do not.
 #include "filecoin/vanilla/merkle.h"
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 #include "hash/poseidon.h"
 
 namespace cuzk::filecoin {

@@ -1,7 +1,7 @@
 // Sealing against the sectors that upstream sealed from the same data.
 #include "filecoin/vanilla/seal.h"
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 #include "hash/sha256.h"
 
 namespace cuzk::filecoin {

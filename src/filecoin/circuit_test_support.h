@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 #include "hash/sha256.h"
 #include "r1cs/checker.h"
 #include "r1cs/fingerprint.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "filecoin/post/vanilla_post.h"
-#include "filecoin/test_fixtures.h"
+#include "filecoin/test_support.h"
 
 namespace cuzk::filecoin::testing {
 
