@@ -103,20 +103,46 @@ function(cuzk_spanning_tests)
   endforeach()
 endfunction()
 
-# One executable per fuzz/*_fuzz.cpp. With clang it is a libFuzzer target; with any compiler
-# fuzz/driver.cpp runs it over a corpus with seeded mutations, and that smoke run is a test.
+# One executable per fuzz/*_fuzz.cpp. fuzz/driver.cpp runs it, with any compiler, over seeds with
+# seeded mutations, and that smoke run is a test. With CUZK_LIBFUZZER (clang) libFuzzer runs it.
+function(cuzk_fuzz_target name source)
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE ${CUZK_TEST_DEFINITIONS})
+  target_link_libraries(${name} PRIVATE cuzk_filecoin cuzk_formats)
+  if(CUZK_LIBFUZZER)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_link_libraries(${name} PRIVATE cuzk_fuzz_driver)
+  endif()
+endfunction()
+
 function(cuzk_fuzz_targets)
+  option(CUZK_LIBFUZZER "Link the fuzz targets with libFuzzer (clang only)" OFF)
+  if(NOT CUZK_LIBFUZZER)
+    add_library(cuzk_fuzz_driver OBJECT ${PROJECT_SOURCE_DIR}/fuzz/driver.cpp
+                                        ${PROJECT_SOURCE_DIR}/fuzz/mutate.cpp)
+    target_include_directories(cuzk_fuzz_driver PRIVATE ${PROJECT_SOURCE_DIR}/src
+                                                        ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(cuzk_fuzz_driver PRIVATE ${CUZK_TEST_DEFINITIONS})
+    target_link_libraries(cuzk_fuzz_driver PRIVATE cuzk_field)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
-    add_executable(${name} ${source} ${PROJECT_SOURCE_DIR}/fuzz/driver.cpp)
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
-    target_compile_definitions(${name} PRIVATE ${CUZK_TEST_DEFINITIONS})
-    target_link_libraries(${name} PRIVATE cuzk_filecoin cuzk_formats)
-    if(CUZK_BUILD_TESTS)
+    cuzk_fuzz_target(${name} ${source})
+    if(CUZK_BUILD_TESTS AND NOT CUZK_LIBFUZZER)
       add_test(NAME fuzz_smoke.${name} COMMAND ${name} --smoke)
+      set_tests_properties(fuzz_smoke.${name} PROPERTIES LABELS fuzz TIMEOUT 300)
     endif()
   endforeach()
+  if(CUZK_BUILD_TESTS AND NOT CUZK_LIBFUZZER)
+    cuzk_fuzz_target(fuzz_canary ${PROJECT_SOURCE_DIR}/fuzz/canary.cpp)
+    add_test(NAME fuzz_smoke.canary_is_found COMMAND fuzz_canary --smoke)
+    set_tests_properties(fuzz_smoke.canary_is_found PROPERTIES LABELS fuzz TIMEOUT 300
+                         PASS_REGULAR_EXPRESSION "finding in run [0-9]+ of seed")
+  endif()
 endfunction()
 
 # One executable per bench/<room>/*_bench.cpp.
