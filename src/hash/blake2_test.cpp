@@ -1,3 +1,4 @@
+// BLAKE2 against RFC 7693 and values of another implementation.
 #include "hash/blake2.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// ChaCha against published vectors; counters at the end of their range.
 #include "hash/chacha.h"
 
 #include <string>

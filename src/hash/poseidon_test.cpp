@@ -1,3 +1,4 @@
+// Poseidon against upstream answers, and the optimised form against the definition.
 #include "hash/poseidon.h"
 
 #include <fstream>

@@ -1,3 +1,4 @@
+// SHA-256 against the standard, OpenSSL and Filecoin's commitments of empty sectors.
 #include "hash/sha256.h"
 
 #include <openssl/evp.h>

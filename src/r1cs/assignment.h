@@ -21,6 +21,7 @@ class CompactWitness {
   void reserve(std::size_t variables, std::size_t scalars) {
     bits_.reserve(variables);
     scalar_mask_.reserve(variables);
+    rank_before_word_.reserve((variables + 63) / 64);
     scalars_.reserve(scalars);
   }
   void push_bit(bool value) { push_bits(value ? 1 : 0, 1); }

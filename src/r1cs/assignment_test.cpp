@@ -1,3 +1,4 @@
+// The compact witness against a plain list of values.
 #include "r1cs/assignment.h"
 
 #include <random>

@@ -1,3 +1,4 @@
+// What the two builders record: numbering, merged rows, coefficients, scopes, parts.
 #include "r1cs/builder.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The checker finds the first broken row and says why.
 #include "r1cs/checker.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// The fingerprint against an upstream hash and against rows written out by hand.
 #include "r1cs/fingerprint.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Scopes at every border.
 #include "r1cs/paths.h"
 
 #include <gtest/gtest.h>

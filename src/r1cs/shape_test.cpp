@@ -1,3 +1,4 @@
+// Row products and densities against their definitions, over random shapes of both fields.
 #include "r1cs/shape.h"
 
 #include <random>

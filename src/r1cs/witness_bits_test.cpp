@@ -1,3 +1,4 @@
+// Packed boolean strings against plain lists of booleans.
 #include "r1cs/witness_bits.h"
 
 #include <random>

@@ -1,3 +1,4 @@
+// Boolean gadgets for all kinds of operands: value, tag, cost and soundness.
 #include "r1cs/gadgets/bits.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Merkle inclusion: shapes against upstream, true openings accepted, false ones refused.
 #include "r1cs/gadgets/merkle.h"
 
 #include <gtest/gtest.h>

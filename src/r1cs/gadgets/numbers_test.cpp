@@ -1,3 +1,4 @@
+// Gadgets over field elements at the borders of the field and of its capacity.
 #include "r1cs/gadgets/numbers.h"
 
 #include <gtest/gtest.h>

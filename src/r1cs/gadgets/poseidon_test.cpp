@@ -1,3 +1,4 @@
+// Poseidon circuits: shapes against upstream, witnesses against the native hash.
 #include "r1cs/gadgets/poseidon.h"
 
 #include <gtest/gtest.h>

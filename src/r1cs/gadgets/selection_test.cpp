@@ -1,3 +1,4 @@
+// Pick, select and insert for every index.
 #include "r1cs/gadgets/selection.h"
 
 #include <gtest/gtest.h>

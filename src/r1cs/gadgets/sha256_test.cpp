@@ -1,3 +1,5 @@
+// SHA-256 circuits: the packed pass against the bitwise twin, both against the native hash, shapes
+// against upstream.
 #include "r1cs/gadgets/sha256.h"
 
 #include <gtest/gtest.h>

@@ -19,31 +19,32 @@
 
 namespace cuzk::r1cs::gadgets {
 
-// The bits that one compression allocates, packed. Not checked per push: the most that a compression
-// can allocate is bounded below.
-class BitBuffer {
+// Appends bits to an array of words. Small, so that it stays in registers; the array has room for one
+// word more than the bits need.
+class BitCursor {
  public:
+  explicit BitCursor(std::uint64_t* words) : out_(words) {}
+
   // Appends `count` (at most 64) bits; those above are clear.
   void push(std::uint64_t bits, unsigned count) {
-    const unsigned fill = size_ % 64;
-    words_[size_ / 64] |= bits << fill;
-    words_[size_ / 64 + 1] = bits >> (63 - fill) >> 1;
-    size_ += count;
+    held_ |= bits << fill_;
+    *out_ = held_;
+    const unsigned fill = fill_ + count;
+    const std::uint64_t rest = bits >> (63 - fill_) >> 1;
+    out_ += fill / 64;
+    held_ = fill / 64 != 0 ? rest : held_;
+    fill_ = fill % 64;
   }
-  std::size_t size() const noexcept { return size_; }
-  std::span<const std::uint64_t> words() const { return {words_, (size_ + 63) / 64}; }
-
-  // 48 schedule words of four xors and a sum; 64 rounds of four xors, choice, majority with its
-  // product, and two sums; eight final sums.
-  static constexpr std::size_t kBitsMax =
-      48 * (4 * 32 + 34) + 64 * (4 * 32 + 32 + 64 + 2 * 35) + 8 * 36;
+  // Writes the last, partial word and returns how many bits there are since `words`.
+  std::size_t finish(const std::uint64_t* words) {
+    *out_ = held_;
+    return static_cast<std::size_t>(out_ - words) * 64 + fill_;
+  }
 
  private:
-  std::uint64_t words_[kBitsMax / 64 + 3];
-  std::size_t size_ = 0;
-
- public:
-  BitBuffer() { words_[0] = 0; }
+  std::uint64_t* out_;
+  std::uint64_t held_ = 0;
+  unsigned fill_ = 0;
 };
 
 template <class Cs>
@@ -52,6 +53,8 @@ class PackedWords {
   using Word = PackedBits<std::uint32_t>;
 
   explicit PackedWords(Cs& cs) : cs_(cs) {}
+  PackedWords(const PackedWords&) = delete;
+  PackedWords& operator=(const PackedWords&) = delete;
 
   static Word constant(std::uint32_t value) { return {value, ~std::uint32_t{0}, 0}; }
   static Word load(const WitnessBits& bits, std::size_t first) {
@@ -79,24 +82,24 @@ class PackedWords {
     const std::uint32_t value = (a.value & b.value) ^ (~a.value & c.value);
     const std::uint32_t constants = a.constant | b.constant | c.constant;
     if (constants == 0) {
-      bits_.push(value, 32);
+      cursor_.push(value, 32);
       return {value, 0, 0};
     }
     if (~(a.constant & b.constant & c.constant) == 0) return PackedWords::constant(value);
-    return by_bits(a, b, c, [this](auto x, auto y, auto z) {
-      return bit_choice(emitter_, x, y, z);
+    return by_bits(a, b, c, [](Emitter& emitter, auto x, auto y, auto z) {
+      return bit_choice(emitter, x, y, z);
     });
   }
   Word majority(const Word& a, const Word& b, const Word& c) {
     const std::uint32_t both = b.value & c.value;
     const std::uint32_t value = both | (a.value & (b.value | c.value));
     if ((a.constant | b.constant | c.constant) == 0) {
-      bits_.push(spread(value) | spread(both) << 1, 64);
+      cursor_.push(spread(value) | spread(both) << 1, 64);
       return {value, 0, 0};
     }
     if (~(a.constant & b.constant & c.constant) == 0) return PackedWords::constant(value);
-    return by_bits(a, b, c, [this](auto x, auto y, auto z) {
-      return bit_majority(emitter_, x, y, z);
+    return by_bits(a, b, c, [](Emitter& emitter, auto x, auto y, auto z) {
+      return bit_majority(emitter, x, y, z);
     });
   }
   Word add(std::initializer_list<const Word*> operands) {
@@ -107,13 +110,14 @@ class PackedWords {
       constant_everywhere &= word->constant;
     }
     if (~constant_everywhere == 0) return constant(static_cast<std::uint32_t>(sum));
-    bits_.push(sum, sum_bit_count(operands.size()));
+    cursor_.push(sum, sum_bit_count(operands.size()));
     return {static_cast<std::uint32_t>(sum), 0, 0};
   }
   // Hands the bits over to the constraint system.
   void finish() {
-    CUZK_CHECK(bits_.size() <= BitBuffer::kBitsMax);
-    cs_.aux().push_bit_words(bits_.words(), bits_.size());
+    const std::size_t size = cursor_.finish(words_);
+    CUZK_CHECK(size <= kBitsMax);
+    cs_.aux().push_bit_words({words_, (size + 63) / 64}, size);
   }
 
  private:
@@ -122,20 +126,25 @@ class PackedWords {
     using Field = void;
     using Bit = WitnessBit;
     static constexpr bool kRecordsRows = false;
-    BitBuffer* bits;
+    BitCursor cursor;
     Bit new_bit(bool value) {
-      bits->push(value, 1);
+      cursor.push(value, 1);
       return Bit::of(value);
     }
   };
 
+  // The most that one compression allocates: 48 schedule words of four xors and a sum; 64 rounds of
+  // four xors, choice, majority with its product, and two sums; eight final sums.
+  static constexpr std::size_t kBitsMax =
+      48 * (4 * 32 + 34) + 64 * (4 * 32 + 32 + 64 + 2 * 35) + 8 * 36;
+
   // Pushes the bits of `values` at the set positions of `mask`, lowest first.
   void push_selected(std::uint32_t values, std::uint32_t mask) {
     if ((mask & (mask + 1)) == 0) {
-      bits_.push(values & mask, static_cast<unsigned>(std::popcount(mask)));
+      cursor_.push(values & mask, static_cast<unsigned>(std::bit_width(mask)));
       return;
     }
-    for (; mask != 0; mask &= mask - 1) bits_.push(values >> std::countr_zero(mask) & 1, 1);
+    for (; mask != 0; mask &= mask - 1) cursor_.push(values >> std::countr_zero(mask) & 1, 1);
   }
   // Bit i to place 2i.
   static std::uint64_t spread(std::uint32_t x) {
@@ -152,20 +161,22 @@ class PackedWords {
     return {(x.negated >> i) & 1 ? BitKind::kNot : BitKind::kIs, value};
   }
   template <class Rule>
-  static Word by_bits(const Word& a, const Word& b, const Word& c, const Rule& rule) {
+  Word by_bits(const Word& a, const Word& b, const Word& c, const Rule& rule) {
     Word out;
+    Emitter emitter{cursor_};  // a copy: the cursor itself can then stay in registers
     for (unsigned i = 0; i < 32; ++i) {
-      const WitnessBit result = rule(bit(a, i), bit(b, i), bit(c, i));
+      const WitnessBit result = rule(emitter, bit(a, i), bit(b, i), bit(c, i));
       out.value |= std::uint32_t{result.value()} << i;
       out.constant |= std::uint32_t{result.is_constant()} << i;
       out.negated |= std::uint32_t{result.kind == BitKind::kNot} << i;
     }
+    cursor_ = emitter.cursor;
     return out;
   }
 
   Cs& cs_;
-  BitBuffer bits_;
-  Emitter emitter_{&bits_};
+  std::uint64_t words_[kBitsMax / 64 + 2];
+  BitCursor cursor_{words_};
 };
 
 }  // namespace cuzk::r1cs::gadgets
