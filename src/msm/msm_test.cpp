@@ -1,10 +1,15 @@
 // Every operation of msm.h against the obvious sums, with trouble on purpose.
 #include "msm/msm.h"
 
+#include <algorithm>
+#include <ctime>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "base/cpu.h"
+#include "base/threads.h"
+#include "msm/kernels/point_kernel.h"
 #include "msm/msm_naive.h"
 
 namespace cuzk::msm {
@@ -13,9 +18,23 @@ namespace {
 using curve::Affine;
 using curve::Jacobian;
 
-template <class G>
+// A group and the CPU level that its operations run on.
+template <class Group, base::CpuLevel Level>
+struct Case {
+  using G = Group;
+  static constexpr base::CpuLevel kLevel = Level;
+};
+
+template <class C>
 class MsmTest : public ::testing::Test {
  protected:
+  using G = typename C::G;
+
+  void SetUp() override {
+    if (base::machine_cpu_level() < C::kLevel) GTEST_SKIP() << to_string(C::kLevel);
+    base::force_cpu_level(C::kLevel);
+  }
+  void TearDown() override { base::force_cpu_level(before_); }
   using Scalar = field::Canonical<typename G::Scalar::Params>;
 
   // Distinct points: small multiples of the generator, stepped by addition.
@@ -56,13 +75,26 @@ class MsmTest : public ::testing::Test {
                                   const std::vector<Scalar>& scalars) {
     return multiply<G>(PointSource<G>(points), scalars);
   }
+
+ private:
+  const base::CpuLevel before_ = base::cpu_level();
 };
-using Groups = ::testing::Types<curve::Bls12_381::G1, curve::Bls12_381::G2, curve::Bn254::G1,
-                                curve::Bn254::G2>;
-TYPED_TEST_SUITE(MsmTest, Groups);
+using base::CpuLevel;
+using Cases = ::testing::Types<
+    Case<curve::Bls12_381::G1, CpuLevel::kPortable>, Case<curve::Bls12_381::G1, CpuLevel::kIfma>,
+    Case<curve::Bls12_381::G2, CpuLevel::kPortable>, Case<curve::Bls12_381::G2, CpuLevel::kIfma>,
+    Case<curve::Bn254::G1, CpuLevel::kPortable>, Case<curve::Bn254::G1, CpuLevel::kIfma>,
+    Case<curve::Bn254::G2, CpuLevel::kPortable>, Case<curve::Bn254::G2, CpuLevel::kIfma>>;
+TYPED_TEST_SUITE(MsmTest, Cases);
+
+TYPED_TEST(MsmTest, RunsTheKernelOfItsLevel) {
+  using G = typename TypeParam::G;
+  const std::string expected(TypeParam::kLevel == CpuLevel::kIfma ? "ifma" : "portable");
+  EXPECT_EQ(point_kernel<G>().name, expected);
+}
 
 TYPED_TEST(MsmTest, EqualsTheNaiveSumAtManyLengths) {
-  using G = TypeParam;
+  using G = typename TypeParam::G;
   for (const std::size_t n : {0, 1, 2, 3, 7, 8, 9, 31, 64, 65, 257}) {
     const auto points = this->some_points(n, 7 + n);
     const auto scalars = this->some_scalars(n, n);
@@ -71,7 +103,7 @@ TYPED_TEST(MsmTest, EqualsTheNaiveSumAtManyLengths) {
 }
 
 TYPED_TEST(MsmTest, IsCompleteForEqualOppositeAndInfiniteBases) {
-  using G = TypeParam;
+  using G = typename TypeParam::G;
   std::mt19937_64 rng(3);
   auto points = this->some_points(4, 11);
   std::vector<Affine<G>> bases;
@@ -85,7 +117,7 @@ TYPED_TEST(MsmTest, IsCompleteForEqualOppositeAndInfiniteBases) {
 }
 
 TYPED_TEST(MsmTest, PileUpsAreRight) {
-  using G = TypeParam;
+  using G = typename TypeParam::G;
   const std::size_t n = 3000;
   const auto points = this->some_points(n, 5);
   Jacobian<G> sum = Jacobian<G>::infinity();
@@ -99,7 +131,7 @@ TYPED_TEST(MsmTest, PileUpsAreRight) {
 }
 
 TYPED_TEST(MsmTest, IndexedPicksItsBases) {
-  using G = TypeParam;
+  using G = typename TypeParam::G;
   const auto points = this->some_points(50, 9);
   const std::vector<std::uint32_t> indices = {49, 0, 7, 7, 3};
   const auto scalars = this->some_scalars(5, 8);
@@ -110,7 +142,7 @@ TYPED_TEST(MsmTest, IndexedPicksItsBases) {
 }
 
 TYPED_TEST(MsmTest, BitmapSumsItsBases) {
-  using G = TypeParam;
+  using G = typename TypeParam::G;
   for (const std::size_t n : {0, 1, 63, 64, 65, 5000}) {
     auto points = this->some_points(n, 13);
     if (n > 40) {
@@ -131,7 +163,7 @@ TYPED_TEST(MsmTest, BitmapSumsItsBases) {
 }
 
 TYPED_TEST(MsmTest, FixedBaseEqualsScaling) {
-  using G = TypeParam;
+  using G = typename TypeParam::G;
   const auto base = this->some_points(1, 77)[0];
   for (const std::size_t n : {1, 5, 300}) {
     const FixedBase<G> table(base, n);
@@ -150,7 +182,7 @@ TYPED_TEST(MsmTest, FixedBaseEqualsScaling) {
 }
 
 TYPED_TEST(MsmTest, FixedBaseOfInfinityIsInfinity) {
-  using G = TypeParam;
+  using G = typename TypeParam::G;
   const FixedBase<G> table(Affine<G>::infinity(), 10);
   const auto scalars = this->some_scalars(10, 1);
   std::vector<Affine<G>> out(10, G::generator());
@@ -159,7 +191,7 @@ TYPED_TEST(MsmTest, FixedBaseOfInfinityIsInfinity) {
 }
 
 TYPED_TEST(MsmTest, ToAffineKeepsInfinity) {
-  using G = TypeParam;
+  using G = typename TypeParam::G;
   const auto base = Jacobian<G>::from_affine(G::generator());
   const std::vector<Jacobian<G>> points = {base, Jacobian<G>::infinity(), base.doubled()};
   std::vector<Affine<G>> out(3);
@@ -167,6 +199,59 @@ TYPED_TEST(MsmTest, ToAffineKeepsInfinity) {
   EXPECT_EQ(out[0], G::generator());
   EXPECT_TRUE(out[1].is_infinity());
   EXPECT_EQ(out[2], base.doubled().to_affine());
+}
+
+TYPED_TEST(MsmTest, SameSumForAnyThreadCount) {
+  using G = typename TypeParam::G;
+  const auto points = this->some_points(700, 21);
+  const auto scalars = this->some_scalars(700, 22);
+  const auto expected = multiply_naive<G>(points, scalars);
+  for (const std::size_t threads : {1, 2, 7}) {
+    base::set_thread_count(threads);
+    EXPECT_EQ(this->multiply_all(points, scalars), expected) << threads;
+  }
+  base::set_thread_count(0);
+}
+
+// Best of three, in processor time, so that a busy machine does not decide.
+template <class Body>
+double best_seconds(const Body& body) {
+  double best = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t start = std::clock();
+    body();
+    best = std::min(best, double(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return best;
+}
+
+// Witnesses of zeros, of ones, of one repeated value, and equal bases: at most twice the time of
+// random ones.
+TEST(MsmTime, PileUpsCostNoMoreThanTwiceARandomInput) {
+  using G = curve::Bn254::G1;
+  using Scalar = field::Canonical<G::Scalar::Params>;
+  const std::size_t n = 1 << 14;
+  std::mt19937_64 rng(1);
+  std::vector<Scalar> random(n);
+  for (auto& scalar : random) {
+    for (std::size_t i = 0; i < 4; ++i) scalar.value[i] = rng();
+    scalar.value[3] >>= 3;
+  }
+  std::vector<Affine<G>> points(n);
+  FixedBase<G>(G::generator(), n).multiply(random, points);
+  const auto seconds = [&](const std::vector<Affine<G>>& bases,
+                           const std::vector<Scalar>& scalars) {
+    return best_seconds([&] { (void)multiply<G>(PointSource<G>(bases), scalars); });
+  };
+  const double usual = seconds(points, random);
+  Scalar one, minus_one{G::Scalar::Constants::modulus_minus(1)};
+  one.value[0] = 1;
+  EXPECT_LE(seconds(points, std::vector<Scalar>(n)), 2 * usual);
+  EXPECT_LE(seconds(points, std::vector<Scalar>(n, one)), 2 * usual);
+  EXPECT_LE(seconds(points, std::vector<Scalar>(n, minus_one)), 2 * usual);
+  EXPECT_LE(seconds(points, std::vector<Scalar>(n, random[0])), 2 * usual);
+  EXPECT_LE(seconds(std::vector<Affine<G>>(n, points[0]), random), 2 * usual);
+  EXPECT_LE(seconds(std::vector<Affine<G>>(n), random), 2 * usual);
 }
 
 }  // namespace

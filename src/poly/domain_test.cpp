@@ -5,38 +5,84 @@
 
 #include <gtest/gtest.h>
 
+#include "base/cpu.h"
+#include "field/samples.h"
+#include "poly/bit_reversal.h"
+#include "poly/kernels/ntt_kernel.h"
 #include "poly/ntt_naive.h"
 
 namespace cuzk::poly {
 namespace {
 
-template <class F>
-F random_element(std::mt19937_64& rng) {
-  field::Limbs<F::kLimbCount> limbs;
-  for (std::size_t i = 0; i < F::kLimbCount; ++i) limbs[i] = rng();
-  limbs[F::kLimbCount - 1] >>= 64 * F::kLimbCount - F::kBitCount + 1;
-  return F::from_montgomery(limbs);
-}
-
 // Random values with the borders of the field among them.
 template <class F>
 std::vector<F> random_values(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 rng(seed);
+  field::SampleGenerator generator(seed);
+  const std::vector<F> borders = field::edge_elements<F>();
   std::vector<F> out;
-  const F borders[] = {F::zero(), F::one(), -F::one(), F::from_montgomery(F::Constants::modulus_minus(1))};
   for (std::size_t i = 0; i < count; ++i) {
-    out.push_back(rng() % 4 == 0 ? borders[rng() % 4] : random_element<F>(rng));
+    const std::uint64_t choice = generator.next_u64();
+    out.push_back(choice % 4 == 0 ? borders[choice / 4 % borders.size()]
+                                  : generator.next<F>());
   }
   return out;
 }
 
-template <class F>
-class DomainTest : public ::testing::Test {};
-using Fields = ::testing::Types<field::bls12_381::Fr, field::bn254::Fr>;
-TYPED_TEST_SUITE(DomainTest, Fields);
+// A field and the CPU level that its transforms run on.
+template <class FieldType, base::CpuLevel Level>
+struct Case {
+  using F = FieldType;
+  static constexpr base::CpuLevel kLevel = Level;
+};
+
+template <class C>
+class DomainTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (base::machine_cpu_level() < C::kLevel) GTEST_SKIP() << to_string(C::kLevel);
+    base::force_cpu_level(C::kLevel);
+  }
+  void TearDown() override { base::force_cpu_level(before_); }
+
+ private:
+  const base::CpuLevel before_ = base::cpu_level();
+};
+using Cases = ::testing::Types<Case<field::bls12_381::Fr, base::CpuLevel::kPortable>,
+                               Case<field::bls12_381::Fr, base::CpuLevel::kIfma>,
+                               Case<field::bn254::Fr, base::CpuLevel::kPortable>,
+                               Case<field::bn254::Fr, base::CpuLevel::kIfma>>;
+TYPED_TEST_SUITE(DomainTest, Cases);
+
+TYPED_TEST(DomainTest, RunsTheKernelOfItsLevel) {
+  using F = typename TypeParam::F;
+  const std::string expected(TypeParam::kLevel == base::CpuLevel::kIfma ? "ifma" : "portable");
+  EXPECT_EQ(ntt_kernel<F>().name, expected);
+}
+
+// The largest values everywhere, so that sums and quotients reach their bounds.
+TYPED_TEST(DomainTest, IsExactForConstantAndExtremeVectors) {
+  using F = typename TypeParam::F;
+  const F extremes[] = {F::from_montgomery(F::Constants::modulus_minus(1)), -F::one(), F::one(),
+                        F::zero()};
+  for (const std::size_t log2 : {6, 7, 8, 11}) {
+    const auto domain = Domain<F>::create(log2).value();
+    for (const F& x : extremes) {
+      std::vector<F> values(domain.size(), x);
+      domain.forward(values);
+      EXPECT_EQ(values[0], x * F::from_u64(domain.size()));
+      for (std::size_t i = 1; i < values.size(); ++i) ASSERT_TRUE(values[i].is_zero()) << i;
+      domain.inverse(values);
+      EXPECT_EQ(values, std::vector<F>(domain.size(), x));
+      for (std::size_t i = 0; i < values.size(); i += 2) values[i] = -values[i];
+      domain.forward(values);
+      EXPECT_EQ(values[domain.size() / 2], -(x * F::from_u64(domain.size())));
+      EXPECT_TRUE(values[0].is_zero());
+    }
+  }
+}
 
 TYPED_TEST(DomainTest, OmegaHasExactOrder) {
-  using F = TypeParam;
+  using F = typename TypeParam::F;
   for (std::size_t log2 = 0; log2 <= 12; ++log2) {
     const auto domain = Domain<F>::create(log2).value();
     F power = domain.omega();
@@ -47,7 +93,7 @@ TYPED_TEST(DomainTest, OmegaHasExactOrder) {
 }
 
 TYPED_TEST(DomainTest, EqualsTheDefinitionAtSmallSizes) {
-  using F = TypeParam;
+  using F = typename TypeParam::F;
   for (std::size_t log2 = 0; log2 <= 7; ++log2) {
     const auto domain = Domain<F>::create(log2).value();
     const auto coefficients = random_values<F>(domain.size(), 17 + log2);
@@ -62,7 +108,7 @@ TYPED_TEST(DomainTest, EqualsTheDefinitionAtSmallSizes) {
 
 // Horner at a few points only, where the full definition would take too long.
 TYPED_TEST(DomainTest, EqualsHornerAtChosenPointsAndInvertsAtAllSizes) {
-  using F = TypeParam;
+  using F = typename TypeParam::F;
   for (std::size_t log2 = 0; log2 <= 14; ++log2) {
     const auto domain = Domain<F>::create(log2).value();
     const auto coefficients = random_values<F>(domain.size(), 99 + log2);
@@ -89,7 +135,7 @@ TYPED_TEST(DomainTest, EqualsHornerAtChosenPointsAndInvertsAtAllSizes) {
 }
 
 TYPED_TEST(DomainTest, RoundTripAtTwoToEighteen) {
-  using F = TypeParam;
+  using F = typename TypeParam::F;
   const auto domain = Domain<F>::create(18).value();
   const auto coefficients = random_values<F>(domain.size(), 5);
   auto values = coefficients;
@@ -100,17 +146,26 @@ TYPED_TEST(DomainTest, RoundTripAtTwoToEighteen) {
 }
 
 TYPED_TEST(DomainTest, RefusesSizesPastTheTwoAdicity) {
-  using F = TypeParam;
+  using F = typename TypeParam::F;
   const auto domain = Domain<F>::create(F::kTwoAdicity + 1);
   ASSERT_FALSE(domain.ok());
   EXPECT_EQ(domain.error().kind, base::ErrorKind::kInvalidArgument);
 }
 
 TYPED_TEST(DomainTest, VanishesOnTheDomainOnly) {
-  using F = TypeParam;
+  using F = typename TypeParam::F;
   const auto domain = Domain<F>::create(5).value();
   EXPECT_TRUE(domain.vanishing_at(domain.omega().pow(7)).is_zero());
   EXPECT_EQ(domain.vanishing_at(F::from_u64(2)), F::from_u64((1ull << 32) - 1));
+}
+
+TEST(BitReversal, EqualsTheDefinitionAtAllSizes) {
+  for (std::size_t log2 = 0; log2 <= 13; ++log2) {
+    std::vector<std::uint64_t> values(std::size_t{1} << log2);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = i;
+    bit_reverse<std::uint64_t>(values, log2);
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], reverse_bits(i, log2));
+  }
 }
 
 TEST(DomainSize, IsTheSmallestPowerThatHolds) {

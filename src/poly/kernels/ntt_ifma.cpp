@@ -125,6 +125,11 @@ Vec<P> lanes_from(const field::PrimeField<P> (&x)[kLaneCount]) {
 }
 
 template <class P>
+void multiply_rows(Vec<P>* x, const field::PrimeField<P>* factors, std::size_t size) {
+  for (std::size_t r = 0; r < size; ++r) x[r] = times(x[r], constant_from<P>(factors[r]));
+}
+
+template <class P>
 void twist(Vec<P>* x, std::size_t size, const std::uint32_t* order, Vec<P> factor,
            const Vec<P>& ratio) {
   for (std::size_t k = 0; k < size; ++k) {
@@ -145,12 +150,9 @@ void columns(const ColumnPass<field::PrimeField<P>>& pass,
   Vec<P> start = lanes_from<P>(run.start), ratio = lanes_from<P>(run.ratio);
   for (std::size_t c = run.first; c < run.first + run.count; c += kLaneCount) {
     const Lanes lanes(pass.values + c, kElementBytes);
-    for (std::size_t r = 0; r < size; ++r) {
-      load(scratch.tile[r], lanes, r * row_bytes);
-      if (pass.row_factors != nullptr) {
-        scratch.tile[r] = times(scratch.tile[r], constant_from<P>(pass.row_factors[r]));
-      }
-    }
+    for (std::size_t r = 0; r < size; ++r) load(scratch.tile[r], lanes, r * row_bytes);
+    // Not in the loop above: a product per load would leave too few loads in flight.
+    if (pass.row_factors != nullptr) multiply_rows(scratch.tile, pass.row_factors, size);
     transform(scratch.tile, pass.transform.size_log2, scratch.twiddles);
     twist(scratch.tile, size, pass.transform.order, start, ratio);
     for (std::size_t r = 0; r < size; ++r) store(scratch.tile[r], lanes, r * row_bytes);
