@@ -15,6 +15,8 @@ void add_porep_options(CLI::App& command, VerifyFilecoinRequest& request) {
   command.add_option("--api-version", request.api_version, "V1_0, V1_1 or V1_2");
   command.add_option("--comm-r", request.comm_r_hex, "Commitment to the replica");
   command.add_option("--comm-d", request.comm_d_hex, "Commitment to the data");
+  command.add_option("--comm-r-old", request.comm_r_old_hex,
+                     "For update: the replica's commitment before it");
   command.add_option("--sector", request.sector, "Sector number");
   command.add_option("--ticket", request.ticket_hex, "Sealing ticket");
   command.add_option("--seed", request.seed_hex, "Interactive randomness");
@@ -36,7 +38,8 @@ void add_filecoin_verify_command(CLI::App& group, Invocation& invocation) {
       "cuzk filecoin verify --kind porep --sector-size 2KiB --registered-proof 5 --vk F.vk \\\n"
       "    --proof proof.bin --comm-r HEX --comm-d HEX --miner-id 1000 --sector 1 \\\n"
       "    --ticket HEX --seed HEX");
-  command->add_option("--kind", request->kind, "porep, window-post or winning-post")->required();
+  command->add_option("--kind", request->kind, "porep, window-post, winning-post or update")
+      ->required();
   command->add_option("--sector-size", request->sector_size, "2KiB, 8MiB, 512MiB, 32GiB or 64GiB")
       ->required();
   add_path(*command, "--vk", request->verifying_key, "Verifying key (.vk)")->required();

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "apps/cuzk/commands.h"
+#include "base/cpu.h"
 #include "base/interrupt.h"
 #include "base/threads.h"
 
@@ -66,6 +67,9 @@ base::Result<Answer> run_guarded(const Action& action, Session& session) {
 }
 
 int run_action(const Invocation& invocation) {
+  if (const base::Status level = base::cpu_level_request(); !level.ok()) {
+    return report_error(level.error(), invocation.common.json);
+  }
   base::set_thread_count(invocation.common.threads);
   Session session(invocation.common);
   const base::Result<Answer> answer = run_guarded(invocation.action, session);

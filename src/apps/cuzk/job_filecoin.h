@@ -62,7 +62,8 @@ struct VerifyFilecoinRequest {
   std::optional<unsigned> registered_proof;
   std::string porep_id_hex, api_version;
   std::filesystem::path verifying_key, proof;
-  std::string comm_r_hex, comm_d_hex, prover_id_hex, ticket_hex, seed_hex, randomness_hex;
+  std::string comm_r_hex, comm_d_hex, comm_r_old_hex, prover_id_hex, ticket_hex, seed_hex,
+      randomness_hex;
   std::optional<std::uint64_t> miner_id, sector;
   std::vector<std::string> replicas;  // "SECTOR:COMM_R_HEX"
 };

@@ -7,8 +7,7 @@
 #include "apps/cuzk/job_filecoin.h"
 #include "apps/cuzk/output.h"
 #include "base/file.h"
-#include "filecoin/porep/porep_circuit.h"
-#include "filecoin/post/post_circuit.h"
+#include "filecoin/job.h"
 #include "formats/bellperson/params.h"
 #include "formats/bellperson/verifying_key.h"
 #include "groth16/setup.h"
@@ -16,36 +15,8 @@
 namespace cuzk::apps {
 namespace {
 
-using base::Error;
-using base::ErrorKind;
 using filecoin::CircuitKind;
 using Shape = r1cs::Shape<filecoin::Fr>;
-
-// Circuits of larger sectors need a ceremony's parameters, not ours, and more memory than a
-// development machine has.
-constexpr std::uint64_t kSectorBytesMax = std::uint64_t{512} << 20;
-
-base::Result<Shape> circuit_shape(CircuitKind kind, const filecoin::SectorShape& shape) {
-  if (shape.byte_count > kSectorBytesMax) {
-    return Error{ErrorKind::kUnsupported,
-                 fmt::format("development parameters are made for sectors up to 512MiB, not for {}",
-                             shape.name)};
-  }
-  switch (kind) {
-    case CircuitKind::kPorep:
-      return filecoin::porep_circuit_shape(filecoin::PorepCircuit::of(shape));
-    case CircuitKind::kWindowPost:
-      return filecoin::post_circuit_shape(
-          filecoin::PostCircuit::of(shape, filecoin::PostKind::kWindow));
-    case CircuitKind::kWinningPost:
-      return filecoin::post_circuit_shape(
-          filecoin::PostCircuit::of(shape, filecoin::PostKind::kWinning));
-    case CircuitKind::kUpdate: break;
-  }
-  return Error{
-      ErrorKind::kUnsupported,
-      fmt::format("this version has the porep circuit only, not {}", filecoin::to_string(kind))};
-}
 
 base::Status write_all(const MakeParamsRequest& request, const std::string& name,
                        const filecoin::SectorShape& shape, const formats::BlsProvingKey& key,
@@ -71,7 +42,7 @@ base::Result<Answer> make_params(const MakeParamsRequest& request, Session& sess
       check_outputs({{"--params-dir", base + ".params"}, {"--params-dir", base + ".vk"}}, {},
                     request.force ? Overwrite::kReplace : Overwrite::kRefuse));
   session.stage("recording the circuit");
-  CUZK_TRY(const Shape circuit, circuit_shape(kind, *shape));
+  CUZK_TRY(const Shape circuit, filecoin::circuit_shape(kind, *shape));
   CUZK_TRY(const auto waste, groth16::random_toxic_waste<curve::Bls12_381>());
   CUZK_TRY(const auto key,
            groth16::setup<curve::Bls12_381>(circuit, waste, groth16::QapConvention::kCoefficients,

@@ -10,10 +10,7 @@
 #include "apps/cuzk/job_filecoin.h"
 #include "apps/cuzk/output.h"
 #include "base/file.h"
-#include "filecoin/porep/c1_json.h"
-#include "filecoin/porep/porep_circuit.h"
-#include "filecoin/porep/public_inputs.h"
-#include "filecoin/porep/verify_vanilla.h"
+#include "filecoin/job.h"
 #include "formats/bellperson/params.h"
 #include "groth16/proof_bytes.h"
 #include "groth16/prove.h"
@@ -31,7 +28,6 @@ using Proof = groth16::Proof<Bls12_381>;
 // What all partitions of one job share.
 struct PorepJob {
   const filecoin::PorepC1& c1;
-  filecoin::PorepCircuit circuit;
   filecoin::PorepClaim claim;
   std::shared_ptr<const r1cs::Shape<Fr>> shape;
   std::shared_ptr<const formats::BlsProvingKey> key;
@@ -62,11 +58,10 @@ base::Result<formats::LoadedParams> open_porep_params(const ProveC1Request& requ
 
 // One partition: the witness, whose public part must be what a verifier will derive, and its proof.
 base::Result<Proof> prove_partition(const PorepJob& job, unsigned partition, Session& session) {
-  const auto& proofs = job.c1.partitions[partition];
   CUZK_TRY(const std::vector<Fr> derived, filecoin::porep_public_inputs(job.claim, partition));
   session.stage(fmt::format("witness of partition {}", partition));
-  auto assignment = std::make_shared<const r1cs::Assignment<Fr>>(filecoin::porep_circuit_assignment(
-      job.circuit, filecoin::statement_of(job.c1, proofs), proofs));
+  auto assignment = std::make_shared<const r1cs::Assignment<Fr>>(
+      filecoin::porep_partition_assignment(job.c1, partition));
   const auto stated = std::span(assignment->inputs).subspan(1);
   if (!std::equal(stated.begin(), stated.end(), derived.begin(), derived.end())) {
     return Error{ErrorKind::kMismatch,
@@ -114,10 +109,9 @@ base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
   session.stage("checking the vanilla proofs");
   CUZK_TRY_STATUS(filecoin::verify_c1(c1));
   session.stage("recording the circuit");
-  const auto circuit = filecoin::PorepCircuit::of(shape);
-  PorepJob job{c1, circuit, filecoin::porep_claim(c1),
-               std::make_shared<const r1cs::Shape<Fr>>(filecoin::porep_circuit_shape(circuit)),
-               params.key};
+  CUZK_TRY(auto circuit, filecoin::circuit_shape(filecoin::CircuitKind::kPorep, shape));
+  const PorepJob job{c1, filecoin::porep_claim(c1),
+                     std::make_shared<const r1cs::Shape<Fr>>(std::move(circuit)), params.key};
   std::vector<Proof> proofs;
   for (unsigned partition = 0; partition < c1.partitions.size(); ++partition) {
     CUZK_TRY_STATUS(session.control().check("the partitions"));

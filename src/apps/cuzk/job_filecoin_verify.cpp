@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "filecoin/porep/public_inputs.h"
 #include "filecoin/post/post.h"
+#include "filecoin/update/update.h"
 #include "formats/bellperson/verifying_key.h"
 #include "groth16/proof_bytes.h"
 #include "groth16/verify.h"
@@ -137,6 +138,20 @@ base::Result<PublicInputs> post_inputs(const VerifyFilecoinRequest& request,
   return inputs;
 }
 
+base::Result<PublicInputs> update_inputs(const VerifyFilecoinRequest& request,
+                                         const filecoin::SectorShape& shape) {
+  filecoin::UpdateClaim claim;
+  claim.shape = &shape;
+  CUZK_TRY(claim.comm_r_old, required_node(request.comm_r_old_hex, "--comm-r-old", request.kind));
+  CUZK_TRY(claim.comm_d_new, required_node(request.comm_d_hex, "--comm-d", request.kind));
+  CUZK_TRY(claim.comm_r_new, required_node(request.comm_r_hex, "--comm-r", request.kind));
+  PublicInputs inputs(shape.update.partition_count);
+  for (unsigned partition = 0; partition < inputs.size(); ++partition) {
+    CUZK_TRY(inputs[partition], filecoin::update_public_inputs(claim, partition));
+  }
+  return inputs;
+}
+
 base::Result<PublicInputs> derive_inputs(const VerifyFilecoinRequest& request) {
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const auto kind, filecoin::circuit_kind_by_name(request.kind));
@@ -146,9 +161,9 @@ base::Result<PublicInputs> derive_inputs(const VerifyFilecoinRequest& request) {
       return post_inputs(request, *shape, filecoin::PostKind::kWindow);
     case filecoin::CircuitKind::kWinningPost:
       return post_inputs(request, *shape, filecoin::PostKind::kWinning);
-    case filecoin::CircuitKind::kUpdate: break;
+    case filecoin::CircuitKind::kUpdate: return update_inputs(request, *shape);
   }
-  return Error{ErrorKind::kUnsupported, "this version does not verify --kind update"};
+  return Error{ErrorKind::kInternal, "a kind without public inputs"};
 }
 
 Answer verdict(const VerifyFilecoinRequest& request, std::size_t partition_count,
@@ -182,7 +197,7 @@ base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request) {
     CUZK_TRY(const bool valid, groth16::verify<Bls12_381>(key, inputs[part], (*proofs)[part]));
     if (valid) continue;
     return verdict(request, inputs.size(),
-                   fmt::format("{}: part {} of {} does not verify", name, part, inputs.size()));
+                   fmt::format("{}: part {} of {} does not verify", name, part + 1, inputs.size()));
   }
   return verdict(request, inputs.size(), "");
 }

@@ -2,26 +2,22 @@
 #include <fmt/format.h>
 
 #include "apps/cuzk/commands.h"
+#include "base/cpu.h"
 #include "build_facts.h"
 
 namespace cuzk::apps {
-namespace {
-
-// Widest instructions that the arithmetic uses on this machine.
-const char* cpu_level() { return "portable"; }
-
-}  // namespace
-
 std::string version_text() {
   return fmt::format(
       "cuzk {}\ncommit: {}\ncompiler: {}\nbuild type: {}\nsanitizers: {}\nCPU level: {}", kVersion,
-      kCommit, kCompiler, kBuildType, *kSanitizers == '\0' ? "none" : kSanitizers, cpu_level());
+      kCommit, kCompiler, kBuildType, *kSanitizers == '\0' ? "none" : kSanitizers,
+      base::to_string(base::cpu_level()));
 }
 
 std::string version_json() {
-  const nlohmann::ordered_json object = {{"version", kVersion},       {"commit", kCommit},
-                                         {"compiler", kCompiler},     {"build_type", kBuildType},
-                                         {"sanitizers", kSanitizers}, {"cpu_level", cpu_level()}};
+  const nlohmann::ordered_json object = {
+      {"version", kVersion},       {"commit", kCommit},
+      {"compiler", kCompiler},     {"build_type", kBuildType},
+      {"sanitizers", kSanitizers}, {"cpu_level", base::to_string(base::cpu_level())}};
   return object.dump(2) + "\n";
 }
 
