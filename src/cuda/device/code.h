@@ -4,9 +4,11 @@
 #if defined(__CUDACC__)
 #define CUZK_UNROLL _Pragma("unroll")
 #define CUZK_NO_UNROLL _Pragma("unroll 1")
+#define CUZK_OUT_OF_LINE __noinline__
 #else
 #define CUZK_UNROLL
 #define CUZK_NO_UNROLL
+#define CUZK_OUT_OF_LINE
 #endif
 
 #if defined(__CUDA_ARCH__)

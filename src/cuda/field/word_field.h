@@ -130,6 +130,17 @@ class alignas(16) WordField {
     }
     return rows.value().reduced_once();
   }
+  // a b - c d.
+  CUZK_HD static CUZK_INLINE WordField difference_of_products(const WordField& a,
+                                                              const WordField& b,
+                                                              const WordField& c,
+                                                              const WordField& d) {
+    if constexpr (Constants::kSumsTwoProducts) {
+      return sum_of_products(a, b, -c, d);
+    } else {
+      return a * b - c * d;
+    }
+  }
   CUZK_HD CUZK_INLINE WordField squared() const;
 
   CUZK_HD WordField& operator+=(const WordField& b) { return *this = *this + b; }

@@ -1,0 +1,225 @@
+// Device multiplications against sums that are known in closed form: over bases (i + 1) G the answer
+// is (sum of k_i (i + 1)) G, for any scalars. Small cases with hostile bases go term by term.
+#include <chrono>
+#include <mutex>
+
+#include "bench/cuda/suite.h"
+#include "cuda/msm/msm.h"
+#include "cuda/msm/multiples.h"
+
+namespace cuzk::bench::cuda {
+namespace {
+
+using ::cuzk::cuda::device::Buffer;
+using ::cuzk::cuda::device::DeviceSpan;
+using ::cuzk::cuda::msm::MsmPlan;
+using ::cuzk::cuda::msm::MsmPolicy;
+using ::cuzk::cuda::msm::Scalar;
+
+template <class T>
+DeviceSpan<const T> reading(const Buffer& buffer, std::size_t count) {
+  return {buffer.template span<T>(count).data, count};
+}
+
+template <class G>
+std::vector<Scalar<G>> random_scalars(std::size_t count, std::uint64_t seed) {
+  std::vector<Scalar<G>> out(count);
+  parallel_for(count, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      out[i].value = random_limbs<typename G::Scalar>(seed, i);
+    }
+  });
+  return out;
+}
+
+// (sum of k_i (i + 1)) G.
+template <class G>
+curve::Jacobian<G> closed_form(const std::vector<Scalar<G>>& scalars) {
+  using F = typename G::Scalar;
+  F sum = F::zero();
+  std::mutex lock;
+  parallel_for(scalars.size(), [&](std::size_t first, std::size_t last) {
+    F part = F::zero();
+    // With k's limbs taken for a Montgomery form, those of the product are k (i + 1).
+    for (std::size_t i = first; i < last; ++i) {
+      part += F::from_montgomery(scalars[i].value) * F::from_u64(i + 1);
+    }
+    const std::lock_guard<std::mutex> hold(lock);
+    sum += part;
+  });
+  return curve::Jacobian<G>::from_affine(G::generator()).scaled(sum.montgomery_limbs());
+}
+
+template <class G>
+void expect_product(Suite& suite, const Buffer& bases, const std::vector<Scalar<G>>& scalars,
+                    const curve::Jacobian<G>& expected, const std::string& what,
+                    const MsmPolicy& policy = {}) {
+  auto plan = ::cuzk::cuda::msm::plan_msm<G>(scalars.size(), policy);
+  if (!suite.expect_ok(plan, what)) return;
+  auto scratch = Buffer::create(plan->scratch_bytes);
+  if (!suite.expect_ok(scratch, what)) return;
+  const Buffer on_device = to_device(suite, scalars);
+  auto found = ::cuzk::cuda::msm::multiply<G>(
+      suite.stream(), *plan, reading<curve::Affine<G>>(bases, scalars.size()),
+      reading<Scalar<G>>(on_device, scalars.size()), *scratch);
+  if (!suite.expect_ok(found, what)) return;
+  suite.expect(*found == expected, std::string(G::kName) + " " + what);
+}
+
+template <class G>
+Buffer multiples(Suite& suite, std::size_t count) {
+  auto bases = Buffer::create(count * sizeof(curve::Affine<G>));
+  if (!suite.expect_ok(bases, "bases")) return {};
+  suite.expect_ok(
+      ::cuzk::cuda::msm::fill_multiples<G>(suite.stream(), G::generator(), 1,
+                                         bases->template span<curve::Affine<G>>(count)),
+      "bases");
+  suite.expect_ok(suite.stream().synchronize(), "bases");
+  return std::move(bases).value();
+}
+
+template <class G>
+void check_multiples(Suite& suite) {
+  const std::size_t count = 200;
+  const Buffer bases = multiples<G>(suite, count);
+  const auto found = to_host(suite, bases.template span<curve::Affine<G>>(count));
+  auto expected = curve::Jacobian<G>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    expected += G::generator();
+    suite.expect(found[i] == expected.to_affine(), std::string(G::kName) + " multiple");
+  }
+}
+
+template <class G>
+void check_lengths(Suite& suite, const std::vector<std::size_t>& lengths) {
+  const Buffer bases = multiples<G>(suite, *std::max_element(lengths.begin(), lengths.end()));
+  for (const std::size_t count : lengths) {
+    const auto scalars = random_scalars<G>(count, count);
+    expect_product<G>(suite, bases, scalars, closed_form<G>(scalars),
+                      "length " + std::to_string(count));
+  }
+}
+
+// Scalars that crowd the buckets or use their borders.
+template <class G>
+void check_scalars(Suite& suite, std::size_t count) {
+  using F = typename G::Scalar;
+  const Buffer bases = multiples<G>(suite, count);
+  const auto whole = [](const F& x) { return x.to_canonical(); };
+  const F half = F::from_u64(2).inverse();
+  const std::vector<std::pair<std::string, std::function<F(std::size_t)>>> kinds = {
+      {"all zero", [](std::size_t) { return F::zero(); }},
+      {"all one", [](std::size_t) { return F::one(); }},
+      {"all -1", [](std::size_t) { return -F::one(); }},
+      {"all equal", [&](std::size_t) { return half - F::from_u64(77); }},
+      {"bits", [](std::size_t i) { return F::from_u64(mixed(1, i) & 1); }},
+      {"small", [](std::size_t i) { return F::from_u64(mixed(2, i) % 300); }},
+      {"around r / 2", [&](std::size_t i) { return half - F::from_u64(i % 5); }},
+      {"two values", [&](std::size_t i) { return i % 2 == 0 ? F::one() : half; }},
+      {"one nonzero", [&](std::size_t i) { return i == count / 2 ? half : F::zero(); }},
+      {"powers of two", [](std::size_t i) { return F::from_u64(2).pow(i % 254); }},
+  };
+  for (const auto& [name, scalar] : kinds) {
+    std::vector<Scalar<G>> scalars(count);
+    for (std::size_t i = 0; i < count; ++i) scalars[i] = whole(scalar(i));
+    expect_product<G>(suite, bases, scalars, closed_form<G>(scalars), name);
+  }
+}
+
+// Infinite, equal and opposite bases, all of them multiples of G by `weights`.
+template <class G>
+void check_bases(Suite& suite, std::size_t count) {
+  using F = typename G::Scalar;
+  const auto g = curve::Jacobian<G>::from_affine(G::generator());
+  for (int kind = 0; kind < 4; ++kind) {
+    std::vector<curve::Affine<G>> points(count);
+    F sum = F::zero();
+    auto scalars = random_scalars<G>(count, kind + 40);
+    for (std::size_t i = 0; i < count; ++i) {
+      int weight = 1;                                   // 0: all equal
+      if (kind == 1) weight = i % 2 == 0 ? 1 : -1;      // opposite in pairs
+      if (kind == 2) weight = static_cast<int>(i % 3);  // infinity, G, 2 G
+      if (kind == 3) weight = static_cast<int>(mixed(4, i) % 5) - 2;
+      if (kind != 2) scalars[i] = scalars[i % 7];  // meet in the same buckets
+      const F factor = weight < 0 ? -F::from_u64(-weight) : F::from_u64(weight);
+      points[i] = g.scaled(F(factor).to_canonical().value).to_affine();
+      sum += factor * F::from_canonical(scalars[i]);
+    }
+    const Buffer bases = to_device(suite, points);
+    expect_product<G>(suite, bases, scalars, g.scaled(sum.to_canonical().value),
+                      "bases of kind " + std::to_string(kind));
+  }
+}
+
+template <class G>
+void time_group(Suite& suite, const std::vector<std::size_t>& sizes_log2) {
+  const std::size_t largest = std::size_t{1} << sizes_log2.back();
+  const Buffer bases = multiples<G>(suite, largest);
+  const auto scalars = random_scalars<G>(largest, 77);
+  const Buffer on_device = to_device(suite, scalars);
+  for (const std::size_t log2 : sizes_log2) {
+    const std::size_t count = std::size_t{1} << log2;
+    auto plan = ::cuzk::cuda::msm::plan_msm<G>(count);
+    if (!suite.expect_ok(plan, "plan")) return;
+    auto scratch = Buffer::create(plan->scratch_bytes);
+    if (!suite.expect_ok(scratch, "scratch")) return;
+    std::vector<double> times;
+    curve::Jacobian<G> found;
+    for (int i = 0; i <= 5; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      auto result = ::cuzk::cuda::msm::multiply<G>(
+          suite.stream(), *plan, reading<curve::Affine<G>>(bases, count),
+          reading<Scalar<G>>(on_device, count), *scratch);
+      const auto end = std::chrono::steady_clock::now();
+      if (!suite.expect_ok(result, "multiplication")) return;
+      found = *result;
+      if (i > 0) times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
+    }
+    std::sort(times.begin(), times.end());
+    const auto expected =
+        closed_form<G>(std::vector<Scalar<G>>(scalars.begin(), scalars.begin() + count));
+    suite.expect(found == expected, std::string(G::kName) + " timed result");
+    std::printf("%s 2^%zu: %.2f ms, %d windows, %.2f G additions a second, scratch %.1f GiB\n",
+                G::kName, log2, times[2], plan->layout.window_count,
+                static_cast<double>(count) * plan->layout.window_count / times[2] / 1e6,
+                static_cast<double>(plan->scratch_bytes) / (1 << 30));
+    std::fflush(stdout);
+  }
+}
+
+template <class G>
+void check_group(Suite& suite) {
+  check_multiples<G>(suite);
+  std::vector<std::size_t> lengths = {0, 1, 2, 3, 5, 31, 32, 33, 100, 255, 256, 257, 1025};
+  if (!suite.quick()) {
+    for (std::size_t i = 6; i < 40; ++i) lengths.push_back(i);
+    for (const std::size_t log2 : {12, 14, 16}) {
+      for (int d = -1; d <= 1; ++d) lengths.push_back((std::size_t{1} << log2) + d);
+    }
+  }
+  check_lengths<G>(suite, lengths);
+  check_scalars<G>(suite, suite.quick() ? 300 : 30000);
+  check_bases<G>(suite, suite.quick() ? 100 : 1000);
+  suite.section(G::kName);
+}
+
+}  // namespace
+
+void check_multiplications(Suite& suite) {
+  check_group<curve::Bls12_381::G1>(suite);
+  check_group<curve::Bls12_381::G2>(suite);
+  check_group<curve::Bn254::G1>(suite);
+  check_group<curve::Bn254::G2>(suite);
+  if (!suite.quick()) {
+    check_lengths<curve::Bls12_381::G1>(suite, {(1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3000001});
+  }
+}
+
+void time_multiplications(Suite& suite) {
+  if (suite.quick()) return;
+  time_group<curve::Bls12_381::G1>(suite, {16, 18, 20, 22, 24, 26});
+  time_group<curve::Bls12_381::G2>(suite, {20, 22});
+  time_group<curve::Bn254::G1>(suite, {22});
+}
+
+}  // namespace cuzk::bench::cuda

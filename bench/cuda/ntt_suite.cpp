@@ -1,0 +1,196 @@
+// Device transforms against a plain host transform, itself held against the definition.
+#include <bit>
+
+#include "bench/cuda/suite.h"
+#include "cuda/poly/ntt.h"
+#include "poly/ntt_naive.h"
+
+namespace cuzk::bench::cuda {
+namespace {
+
+using ::cuzk::cuda::poly::Order;
+using ::cuzk::cuda::poly::Points;
+using ::cuzk::cuda::poly::Transform;
+
+std::size_t reversed(std::size_t i, std::size_t bit_count) {
+  std::size_t out = 0;
+  for (std::size_t k = 0; k < bit_count; ++k) out |= (i >> k & 1) << (bit_count - 1 - k);
+  return out;
+}
+
+template <class F>
+std::vector<F> reordered(const std::vector<F>& values) {
+  const std::size_t log2 = std::countr_zero(values.size());
+  std::vector<F> out(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) out[i] = values[reversed(i, log2)];
+  return out;
+}
+
+template <class F>
+F omega_of(std::size_t size_log2) {
+  F omega = F::two_adic_root();
+  for (std::size_t i = size_log2; i < F::kTwoAdicity; ++i) omega = omega.squared();
+  return omega;
+}
+
+// Values at shift omega^i, recursively by halves.
+template <class F>
+std::vector<F> host_transform(const std::vector<F>& coefficients, const F& omega, const F& shift) {
+  const std::size_t n = coefficients.size(), log2 = std::countr_zero(n);
+  std::vector<F> values = reordered(coefficients);
+  F power = F::one();
+  std::vector<F> scaled(n);
+  for (std::size_t i = 0; i < n; ++i, power *= shift) {
+    scaled[reversed(i, log2)] = coefficients[i] * power;
+  }
+  values = scaled;
+  for (std::size_t level = 1; level <= log2; ++level) {
+    F root = omega;
+    for (std::size_t i = level; i < log2; ++i) root = root.squared();
+    const std::size_t half = std::size_t{1} << (level - 1);
+    for (std::size_t start = 0; start < n; start += 2 * half) {
+      F twiddle = F::one();
+      for (std::size_t i = 0; i < half; ++i, twiddle *= root) {
+        const F a = values[start + i], b = values[start + i + half] * twiddle;
+        values[start + i] = a + b;
+        values[start + i + half] = a - b;
+      }
+    }
+  }
+  return values;
+}
+
+template <class F>
+std::vector<F> random_values(std::size_t count, std::uint64_t seed) {
+  std::vector<F> out(count);
+  parallel_for(count, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      out[i] = F::from_montgomery(random_limbs<F>(seed, i));
+    }
+  });
+  return out;
+}
+
+template <class F>
+void check_size(Suite& suite, std::size_t log2) {
+  const std::string name =
+      std::string(F::Params::kName) + " transform 2^" + std::to_string(log2) + " ";
+  auto transform = Transform<F>::create(suite.stream(), log2);
+  if (!suite.expect_ok(transform, name)) return;
+  const std::vector<F> coefficients = random_values<F>(std::size_t{1} << log2, log2);
+  const F omega = omega_of<F>(log2);
+  for (const Points points : {Points::kDomain, Points::kCoset}) {
+    const F shift = points == Points::kCoset ? F::generator() : F::one();
+    const std::string what = name + (points == Points::kCoset ? "coset " : "");
+    const std::vector<F> values = host_transform(coefficients, omega, shift);
+    if (log2 <= 6) {
+      suite.expect(values == poly::ntt_naive<F>(coefficients, omega, shift), what + "host twin");
+    }
+    const auto run = [&](const std::vector<F>& in, bool is_inverse, Order order) {
+      const auto buffer = to_device(suite, in);
+      const auto span = buffer.template span<F>(in.size());
+      suite.expect_ok(is_inverse ? transform->inverse(suite.stream(), span, order, points)
+                                 : transform->forward(suite.stream(), span, order, points),
+                      what);
+      return to_host(suite, span);
+    };
+    suite.expect(run(coefficients, false, Order::kNaturalToReversed) == reordered(values),
+                 what + "forward, to reversed");
+    suite.expect(run(reordered(coefficients), false, Order::kReversedToNatural) == values,
+                 what + "forward, from reversed");
+    suite.expect(run(coefficients, false, Order::kNatural) == values, what + "forward, natural");
+    suite.expect(run(values, true, Order::kNaturalToReversed) == reordered(coefficients),
+                 what + "inverse, to reversed");
+    suite.expect(run(reordered(values), true, Order::kReversedToNatural) == coefficients,
+                 what + "inverse, from reversed");
+    suite.expect(run(values, true, Order::kNatural) == coefficients, what + "inverse, natural");
+  }
+}
+
+// One value against Horner's rule, and the way back against the input.
+template <class F>
+void check_large(Suite& suite, std::size_t log2) {
+  const std::string name =
+      std::string(F::Params::kName) + " transform 2^" + std::to_string(log2) + " ";
+  auto transform = Transform<F>::create(suite.stream(), log2);
+  if (!suite.expect_ok(transform, name)) return;
+  const std::size_t n = std::size_t{1} << log2;
+  const std::vector<F> coefficients = random_values<F>(n, log2);
+  const auto buffer = to_device(suite, coefficients);
+  const auto span = buffer.template span<F>(n);
+  suite.expect_ok(transform->forward(suite.stream(), span, Order::kNaturalToReversed), name);
+  const std::size_t index = mixed(3, log2) % n;
+  const F x = omega_of<F>(log2).pow(index);
+  constexpr std::size_t kParts = 64;
+  std::vector<F> parts(kParts);
+  parallel_for(kParts, [&](std::size_t first, std::size_t last) {
+    for (std::size_t p = first; p < last; ++p) {
+      F sum = F::zero();
+      for (std::size_t i = n / kParts * (p + 1); i > n / kParts * p; --i) {
+        sum = sum * x + coefficients[i - 1];
+      }
+      parts[p] = sum * x.pow(n / kParts * p);
+    }
+  });
+  F expected = F::zero();
+  for (const F& part : parts) expected += part;
+  const auto found = to_host(suite, span.subset(reversed(index, log2), 1));
+  suite.expect(found[0] == expected, name + "value at one point");
+  suite.expect_ok(transform->inverse(suite.stream(), span, Order::kReversedToNatural), name);
+  suite.expect(to_host(suite, span) == coefficients, name + "and back");
+}
+
+template <class F>
+void time_size(Suite& suite, std::size_t log2) {
+  auto transform = Transform<F>::create(suite.stream(), log2);
+  if (!suite.expect_ok(transform, "transform")) return;
+  const std::size_t n = std::size_t{1} << log2;
+  const auto buffer = to_device(suite, random_values<F>(n, 1));
+  const auto span = buffer.template span<F>(n);
+  const int repeats = log2 > 24 ? 5 : 15;
+  const auto time = [&](bool is_inverse, Order order, Points points) {
+    return suite.median_ms(repeats, [&] {
+      return is_inverse ? transform->inverse(suite.stream(), span, order, points)
+                        : transform->forward(suite.stream(), span, order, points);
+    });
+  };
+  std::printf(
+      "%s 2^%zu ms: forward NR %.3f, inverse NR %.3f, inverse RN %.3f, coset forward RN %.3f, "
+      "coset inverse NN %.3f, forward NN %.3f\n",
+      F::Params::kName, log2, time(false, Order::kNaturalToReversed, Points::kDomain),
+      time(true, Order::kNaturalToReversed, Points::kDomain),
+      time(true, Order::kReversedToNatural, Points::kDomain),
+      time(false, Order::kReversedToNatural, Points::kCoset),
+      time(true, Order::kNatural, Points::kCoset), time(false, Order::kNatural, Points::kDomain));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void check_transforms(Suite& suite) {
+  for (std::size_t log2 = 0; log2 <= (suite.quick() ? 11 : 14); ++log2) {
+    check_size<field::bls12_381::Fr>(suite, log2);
+    check_size<field::bn254::Fr>(suite, log2);
+  }
+  if (!suite.quick()) {
+    for (const std::size_t log2 : {16, 17, 18, 19, 20, 21}) {
+      check_size<field::bls12_381::Fr>(suite, log2);
+    }
+    for (const std::size_t log2 : {22, 25, 27}) {
+      check_large<field::bls12_381::Fr>(suite, log2);
+    }
+    check_large<field::bn254::Fr>(suite, 26);
+  }
+  suite.expect(!Transform<field::bn254::Fr>::create(suite.stream(), 29).ok(), "2^29 is refused");
+  suite.section("transforms");
+}
+
+void time_transforms(Suite& suite) {
+  if (suite.quick()) return;
+  for (const std::size_t log2 : {20, 22, 24, 26, 27}) {
+    time_size<field::bls12_381::Fr>(suite, log2);
+  }
+  time_size<field::bn254::Fr>(suite, 27);
+}
+
+}  // namespace cuzk::bench::cuda

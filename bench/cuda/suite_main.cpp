@@ -1,0 +1,81 @@
+// cuda_suite [check] [time] [quick] [device NAME]: all checks, then all timings, by default.
+#include <cstring>
+
+#include "bench/cuda/suite.h"
+#include "cuda/device/stream.h"
+
+namespace cuzk::bench::cuda {
+
+double Suite::median_ms(int repeats, const std::function<base::Status()>& work) {
+  using ::cuzk::cuda::device::Event;
+  std::vector<double> times;
+  for (int i = 0; i <= repeats; ++i) {
+    auto begin = Event::create(), end = Event::create();
+    if (!expect_ok(begin, "event") || !expect_ok(end, "event")) return 0;
+    expect_ok(stream_.record(*begin), "record");
+    if (!expect_ok(work(), "timed work")) return 0;
+    expect_ok(stream_.record(*end), "record");
+    if (!expect_ok(end->synchronize(), "timed work")) return 0;
+    auto elapsed = end->milliseconds_since(*begin);
+    if (!expect_ok(elapsed, "elapsed")) return 0;
+    if (i > 0) times.push_back(*elapsed);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+namespace {
+
+struct Options {
+  bool checks = false, times = false, quick = false;
+  std::string only, device = "0";
+};
+
+Options read_options(int count, char** words) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "check") options.checks = true;
+    if (word == "time") options.times = true;
+    if (word == "quick") options.quick = true;
+    if (word == "field" || word == "ntt" || word == "msm") options.only = word;
+    if (word == "device" && i + 1 < count) options.device = words[++i];
+  }
+  if (!options.checks && !options.times) options.checks = options.times = true;
+  return options;
+}
+
+int run(const Options& options) {
+  auto device = ::cuzk::cuda::device::find_device(options.device);
+  if (!device.ok()) {
+    std::printf("no device: %s\n", device.error().message.c_str());
+    return 2;
+  }
+  std::printf("device %d: %s, %s, %s, sm_%d, %d multiprocessors, %d MHz, %llu MiB\n",
+              device->index, device->name.c_str(), device->uuid.c_str(),
+              device->pci_address.c_str(), device->capability, device->multiprocessor_count,
+              device->clock_khz / 1000,
+              static_cast<unsigned long long>(device->memory_bytes >> 20));
+  if (!::cuzk::cuda::device::use_device(*device).ok()) return 2;
+  auto stream = ::cuzk::cuda::device::Stream::create();
+  if (!stream.ok()) return 2;
+  Suite suite(std::move(stream).value(), options.quick);
+  const auto wanted = [&](const char* name) {
+    return options.only.empty() || options.only == name;
+  };
+  if (wanted("field") && options.checks) check_fields(suite);
+  if (wanted("field") && options.times) time_fields(suite);
+  if (wanted("ntt") && options.checks) check_transforms(suite);
+  if (wanted("ntt") && options.times) time_transforms(suite);
+  if (wanted("msm") && options.checks) check_multiplications(suite);
+  if (wanted("msm") && options.times) time_multiplications(suite);
+  suite.section("all");
+  return suite.failure_count() == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace cuzk::bench::cuda
+
+int main(int count, char** words) {
+  return cuzk::bench::cuda::run(cuzk::bench::cuda::read_options(count, words));
+}

@@ -1,0 +1,85 @@
+// Signed digits of a scalar, for host tests and devices alike.
+//
+// With s = k or r - k, whichever is below r / 2, and K = sum_w 2^(first_w + bits_w - 1), the unsigned
+// digits of s + K less 2^(bits_w - 1) are signed digits of s in [-2^(bits_w - 1), 2^(bits_w - 1)):
+// no digit waits for another's carry. A digit d goes to bucket |d| - 1; zero goes nowhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/host_device.h"
+#include "cuda/msm/msm_policy.h"
+
+namespace cuzk::cuda::msm {
+
+inline constexpr std::uint32_t kNoDigit = 0xffffffff;
+inline constexpr std::uint32_t kSignBit = 0x80000000;
+
+// A scalar of four 64-bit limbs and what its field says.
+struct ScalarParams {
+  std::uint64_t modulus[4];
+  std::uint64_t half[4];    // (r - 1) / 2: the largest scalar that is not negated
+  std::uint64_t offset[4];  // K of the layout
+};
+
+struct RecodedScalar {
+  std::uint64_t limb[4];
+  bool is_negated;
+};
+
+CUZK_HD inline RecodedScalar recode(const std::uint64_t* scalar, const ScalarParams& params) {
+  RecodedScalar out = {};
+  bool above = false, decided = false;
+  for (int i = 3; i >= 0; --i) {
+    if (!decided && scalar[i] != params.half[i]) {
+      above = scalar[i] > params.half[i];
+      decided = true;
+    }
+  }
+  out.is_negated = above;
+  std::uint64_t borrow = 0, carry = 0;
+  for (int i = 0; i < 4; ++i) {
+    std::uint64_t value = scalar[i];
+    if (above) {
+      const std::uint64_t difference = params.modulus[i] - value;
+      const std::uint64_t next = (params.modulus[i] < value) | (difference < borrow);
+      value = difference - borrow;
+      borrow = next;
+    }
+    const std::uint64_t sum = value + params.offset[i];
+    const std::uint64_t with_carry = sum + carry;
+    carry = (sum < value) | (with_carry < sum);
+    out.limb[i] = with_carry;
+  }
+  return out;
+}
+
+// The bucket of a digit with kSignBit for a negative multiple of the point, or kNoDigit.
+CUZK_HD inline std::uint32_t digit_at(const RecodedScalar& scalar, int first_bit, int bit_count) {
+  const int word = first_bit / 64, shift = first_bit % 64;
+  std::uint64_t bits = scalar.limb[word] >> shift;
+  if (shift != 0 && word + 1 < 4) bits |= scalar.limb[word + 1] << (64 - shift);
+  const int digit = static_cast<int>(bits & ((std::uint64_t{1} << bit_count) - 1)) -
+                    (1 << (bit_count - 1));
+  if (digit == 0) return kNoDigit;
+  const bool is_negative = (digit < 0) != scalar.is_negated;
+  const std::uint32_t bucket = static_cast<std::uint32_t>(digit < 0 ? -digit : digit) - 1;
+  return bucket | (is_negative ? kSignBit : 0);
+}
+
+// The numbers of `layout` for a modulus of four limbs.
+inline ScalarParams scalar_params(const std::uint64_t* modulus, const WindowLayout& layout) {
+  ScalarParams out = {};
+  for (int i = 0; i < 4; ++i) {
+    out.modulus[i] = modulus[i];
+    out.half[i] = modulus[i] >> 1 | (i + 1 < 4 ? modulus[i + 1] << 63 : 0);
+  }
+  for (int w = 0; w < layout.window_count; ++w) {
+    const int bit = layout.first_bit[w] + layout.bit_count[w] - 1;
+    out.offset[bit / 64] |= std::uint64_t{1} << (bit % 64);
+  }
+  return out;
+}
+
+}  // namespace cuzk::cuda::msm

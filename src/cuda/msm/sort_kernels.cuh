@@ -1,0 +1,251 @@
+// Kernels of the two-level counting sort (sort.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/device/code.h"
+#include "cuda/msm/digits.h"
+
+namespace cuzk::cuda::msm {
+
+inline constexpr int kDigitThreads = 256, kDigitsPerThread = 16;
+inline constexpr int kPartitionThreads = 512, kPartitionPerThread = 16;
+inline constexpr int kPartitionTile = kPartitionThreads * kPartitionPerThread;
+inline constexpr int kPlaceThreads = 512;
+inline constexpr int kPlaceTile = 1 << 15;
+inline constexpr int kScanThreads = 512;
+
+// Exclusive sum over the block of one value a thread; `total` gets the sum. blockDim is a multiple of
+// 32, at most 1024.
+__device__ inline std::uint32_t block_exclusive_sum(std::uint32_t value, std::uint32_t& total) {
+  __shared__ std::uint32_t warp_sums[33];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  std::uint32_t inclusive = value;
+  for (int step = 1; step < 32; step *= 2) {
+    const std::uint32_t other = __shfl_up_sync(0xffffffff, inclusive, step);
+    if (lane >= step) inclusive += other;
+  }
+  __syncthreads();  // a previous call may still be read
+  if (lane == 31) warp_sums[warp] = inclusive;
+  __syncthreads();
+  if (warp == 0) {
+    std::uint32_t sum = lane < warps ? warp_sums[lane] : 0;
+    for (int step = 1; step < 32; step *= 2) {
+      const std::uint32_t other = __shfl_up_sync(0xffffffff, sum, step);
+      if (lane >= step) sum += other;
+    }
+    warp_sums[lane] = sum;
+  }
+  __syncthreads();
+  total = warp_sums[warps - 1];
+  return inclusive - value + (warp == 0 ? 0 : warp_sums[warp - 1]);
+}
+
+struct SortShape {
+  std::size_t count, bucket_count;
+  int coarse_bits, fine_bits;
+  std::uint32_t *digits, *record_point, *bucket_offset, *bucket_cursor, *coarse;
+  std::uint16_t* record_fine;
+
+  // Parts of a window's coarse words.
+  __device__ std::uint32_t* coarse_words(int w, int part) const {
+    constexpr std::size_t kPart = (std::size_t{1} << kCoarseBitsMax) + 1;
+    return coarse + (std::size_t{4} * w + part) * kPart;
+  }
+  __device__ std::uint32_t* coarse_count(int w) const { return coarse_words(w, 0); }
+  __device__ std::uint32_t* coarse_offset(int w) const { return coarse_words(w, 1); }
+  __device__ std::uint32_t* coarse_cursor(int w) const { return coarse_words(w, 2); }
+  __device__ std::uint32_t* tile_offset(int w) const { return coarse_words(w, 3); }
+};
+
+// Digits of all windows of the group, and how many fall in each coarse bin.
+static __global__ void __launch_bounds__(kDigitThreads)
+    extract_digits_kernel(SortShape shape, WindowLayout layout, int first_window,
+                          int window_count, ScalarParams params, const std::uint64_t* scalars) {
+  extern __shared__ std::uint32_t histogram[];
+  const int bins = 1 << shape.coarse_bits;
+  for (int i = threadIdx.x; i < bins * window_count; i += blockDim.x) histogram[i] = 0;
+  __syncthreads();
+  const std::size_t first = std::size_t{blockIdx.x} * kDigitThreads * kDigitsPerThread;
+  for (int k = 0; k < kDigitsPerThread; ++k) {
+    const std::size_t i = first + k * kDigitThreads + threadIdx.x;
+    if (i >= shape.count) break;
+    const ulonglong2* words = reinterpret_cast<const ulonglong2*>(scalars) + 2 * i;
+    const ulonglong2 low = words[0], high = words[1];
+    const std::uint64_t scalar[4] = {low.x, low.y, high.x, high.y};
+    const RecodedScalar recoded = recode(scalar, params);
+    for (int w = 0; w < window_count; ++w) {
+      const int window = first_window + w;
+      const std::uint32_t digit =
+          digit_at(recoded, layout.first_bit[window], layout.bit_count[window]);
+      shape.digits[w * shape.count + i] = digit;
+      if (digit != kNoDigit) {
+        atomicAdd(&histogram[w * bins + ((digit & ~kSignBit) >> shape.fine_bits)], 1);
+      }
+    }
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < bins * window_count; i += blockDim.x) {
+    if (histogram[i] != 0) atomicAdd(&shape.coarse_count(i / bins)[i % bins], histogram[i]);
+  }
+}
+
+// Where each bin and each bin's tiles begin. One block a window.
+static __global__ void __launch_bounds__(kScanThreads) scan_bins_kernel(SortShape shape) {
+  const int w = blockIdx.x, bins = 1 << shape.coarse_bits, bin = threadIdx.x;
+  const std::uint32_t count = bin < bins ? shape.coarse_count(w)[bin] : 0;
+  std::uint32_t total, tile_total;
+  const std::uint32_t offset = block_exclusive_sum(count, total);
+  const std::uint32_t tiles = block_exclusive_sum((count + kPlaceTile - 1) / kPlaceTile, tile_total);
+  if (bin < bins) {
+    shape.coarse_offset(w)[bin] = offset;
+    shape.coarse_cursor(w)[bin] = offset;
+    shape.tile_offset(w)[bin] = tiles;
+  }
+  if (bin == 0) {
+    shape.coarse_offset(w)[bins] = total;
+    shape.tile_offset(w)[bins] = tile_total;
+  }
+}
+
+// Moves each record to its bin: ranks inside the tile, one reservation a bin and tile, and writes
+// in the order of the bins.
+static __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(SortShape shape) {
+  extern __shared__ std::uint32_t tile_point[];
+  std::uint16_t* tile_fine = reinterpret_cast<std::uint16_t*>(tile_point + kPartitionTile);
+  std::uint16_t* tile_bin = tile_fine + kPartitionTile;
+  __shared__ std::uint32_t count[1 << kCoarseBitsMax], start[1 << kCoarseBitsMax];
+  __shared__ std::uint32_t base[1 << kCoarseBitsMax];
+  const int w = blockIdx.y, bins = 1 << shape.coarse_bits;
+  for (int i = threadIdx.x; i < bins; i += blockDim.x) count[i] = 0;
+  __syncthreads();
+  const std::size_t first = std::size_t{blockIdx.x} * kPartitionTile;
+  std::uint32_t digit[kPartitionPerThread], rank[kPartitionPerThread];
+  CUZK_UNROLL for (int k = 0; k < kPartitionPerThread; ++k) {
+    const std::size_t i = first + k * kPartitionThreads + threadIdx.x;
+    digit[k] = i < shape.count ? shape.digits[w * shape.count + i] : kNoDigit;
+  }
+  CUZK_UNROLL for (int k = 0; k < kPartitionPerThread; ++k) {
+    if (digit[k] == kNoDigit) continue;
+    rank[k] = atomicAdd(&count[(digit[k] & ~kSignBit) >> shape.fine_bits], 1);
+  }
+  __syncthreads();
+  const int bin = threadIdx.x;
+  std::uint32_t total;
+  const std::uint32_t mine = bin < bins ? count[bin] : 0;
+  const std::uint32_t offset = block_exclusive_sum(mine, total);
+  if (bin < bins) {
+    start[bin] = offset;
+    base[bin] = mine == 0 ? 0 : atomicAdd(&shape.coarse_cursor(w)[bin], mine) - offset;
+  }
+  __syncthreads();
+  CUZK_UNROLL for (int k = 0; k < kPartitionPerThread; ++k) {
+    if (digit[k] == kNoDigit) continue;
+    const std::uint32_t bucket = digit[k] & ~kSignBit;
+    const std::uint32_t own_bin = bucket >> shape.fine_bits;
+    const std::uint32_t place = start[own_bin] + rank[k];
+    const std::uint32_t index =
+        static_cast<std::uint32_t>(first + k * kPartitionThreads + threadIdx.x);
+    tile_point[place] = index | (digit[k] & kSignBit);
+    tile_fine[place] = static_cast<std::uint16_t>(bucket & ((1u << shape.fine_bits) - 1));
+    tile_bin[place] = static_cast<std::uint16_t>(own_bin);
+  }
+  __syncthreads();
+  for (std::uint32_t place = threadIdx.x; place < total; place += blockDim.x) {
+    const std::size_t to = w * shape.count + (base[tile_bin[place]] + place);
+    shape.record_point[to] = tile_point[place];
+    shape.record_fine[to] = tile_fine[place];
+  }
+}
+
+// The bin and the records of a tile of the second level. False past the last tile.
+struct PlaceTile {
+  int bin;
+  std::size_t first, last;
+};
+__device__ inline bool find_place_tile(const SortShape& shape, int w, PlaceTile& tile) {
+  const std::uint32_t* tiles = shape.tile_offset(w);
+  const int bins = 1 << shape.coarse_bits;
+  if (blockIdx.x >= tiles[bins]) return false;
+  int low = 0, high = bins;  // the last bin whose first tile is not after ours
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (tiles[middle] <= blockIdx.x) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  tile.bin = low;
+  tile.first = shape.coarse_offset(w)[low] +
+               std::size_t{blockIdx.x - tiles[low]} * kPlaceTile;
+  tile.last = min(tile.first + kPlaceTile, std::size_t{shape.coarse_offset(w)[low + 1]});
+  return true;
+}
+
+__device__ inline void count_tile(const SortShape& shape, int w, const PlaceTile& tile,
+                                  std::uint32_t* counter) {
+  for (int i = threadIdx.x; i < 1 << shape.fine_bits; i += blockDim.x) counter[i] = 0;
+  __syncthreads();
+  for (std::size_t i = tile.first + threadIdx.x; i < tile.last; i += blockDim.x) {
+    atomicAdd(&counter[shape.record_fine[w * shape.count + i]], 1);
+  }
+  __syncthreads();
+}
+
+// Adds the tile's counts to bucket_cursor, which begins as zeros.
+static __global__ void __launch_bounds__(kPlaceThreads) count_buckets_kernel(SortShape shape) {
+  __shared__ std::uint32_t counter[1 << kFineBitsMax];
+  const int w = blockIdx.y;
+  PlaceTile tile;
+  if (!find_place_tile(shape, w, tile)) return;
+  count_tile(shape, w, tile, counter);
+  std::uint32_t* counts = shape.bucket_cursor + w * shape.bucket_count +
+                          (std::size_t{1} << shape.fine_bits) * tile.bin;
+  for (int i = threadIdx.x; i < 1 << shape.fine_bits; i += blockDim.x) {
+    if (counter[i] != 0) atomicAdd(&counts[i], counter[i]);
+  }
+}
+
+// Counts to offsets, one block a bin and window; leaves the offsets in bucket_cursor as well.
+static __global__ void __launch_bounds__(kScanThreads) scan_buckets_kernel(SortShape shape) {
+  const int bin = blockIdx.x, w = blockIdx.y, fine = 1 << shape.fine_bits;
+  std::uint32_t* cursor = shape.bucket_cursor + w * shape.bucket_count + std::size_t{1} * fine * bin;
+  std::uint32_t* offsets =
+      shape.bucket_offset + w * (shape.bucket_count + 1) + std::size_t{1} * fine * bin;
+  std::uint32_t running = shape.coarse_offset(w)[bin];
+  for (int first = 0; first < fine; first += blockDim.x) {
+    const int i = first + threadIdx.x;
+    std::uint32_t total;
+    const std::uint32_t before = block_exclusive_sum(i < fine ? cursor[i] : 0, total);
+    if (i < fine) {
+      cursor[i] = running + before;
+      offsets[i] = running + before;
+    }
+    running += total;
+  }
+  if (bin + 1 == 1 << shape.coarse_bits && threadIdx.x == 0) offsets[fine] = running;
+}
+
+// Writes the points of a tile to their buckets. `digits` is free by now and takes them.
+static __global__ void __launch_bounds__(kPlaceThreads) place_points_kernel(SortShape shape) {
+  __shared__ std::uint32_t counter[1 << kFineBitsMax];
+  const int w = blockIdx.y;
+  PlaceTile tile;
+  if (!find_place_tile(shape, w, tile)) return;
+  count_tile(shape, w, tile, counter);
+  std::uint32_t* cursor = shape.bucket_cursor + w * shape.bucket_count +
+                          (std::size_t{1} << shape.fine_bits) * tile.bin;
+  for (int i = threadIdx.x; i < 1 << shape.fine_bits; i += blockDim.x) {
+    if (counter[i] != 0) counter[i] = atomicAdd(&cursor[i], counter[i]);
+  }
+  __syncthreads();
+  for (std::size_t i = tile.first + threadIdx.x; i < tile.last; i += blockDim.x) {
+    const std::size_t from = w * shape.count + i;
+    const std::uint32_t to = atomicAdd(&counter[shape.record_fine[from]], 1);
+    shape.digits[w * shape.count + to] = shape.record_point[from];
+  }
+}
+
+}  // namespace cuzk::cuda::msm

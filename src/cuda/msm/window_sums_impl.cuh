@@ -1,0 +1,152 @@
+// Launches of the bucket kernels for one group; instantiated by one .cu file a group.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "cuda/device/error.h"
+#include "cuda/msm/bucket_kernels.cuh"
+#include "cuda/msm/sort.h"
+#include "cuda/msm/window_sums.h"
+
+namespace cuzk::cuda::msm {
+namespace {
+
+unsigned sum_blocks(std::size_t threads) {
+  return static_cast<unsigned>((threads + kSumThreads - 1) / kSumThreads);
+}
+
+// All arrays of one group of windows, taken from the scratch buffer.
+template <class T>
+struct WindowArrays {
+  SortedWindows sorted;
+  XyzzPoint<T>* buckets;
+  RunHeads<T> heads, next_heads;
+  XyzzPoint<T> *sums[2], *weighted[2];  // levels of the reduction, in turns
+
+  static std::size_t chunks(std::size_t count, int chunk_log2) {
+    return std::max<std::size_t>(1, count >> chunk_log2);
+  }
+  WindowArrays(device::Arena& arena, const MsmPlan& plan) {
+    const std::size_t windows = static_cast<std::size_t>(plan.windows_at_once);
+    const std::size_t bucket_count = plan.layout.bucket_count_max();
+    sorted = take_sorted_windows(arena, plan.count, bucket_count, plan.windows_at_once);
+    buckets = arena.take<XyzzPoint<T>>(windows * bucket_count).data;
+    heads.count = (plan.count + plan.run_length - 1) / plan.run_length;
+    next_heads.count = (heads.count + kMergeRun - 1) / kMergeRun;
+    for (RunHeads<T>* part : {&heads, &next_heads}) {
+      part->points = arena.take<XyzzPoint<T>>(windows * part->count).data;
+      part->buckets = arena.take<std::uint32_t>(windows * part->count).data;
+    }
+    const std::size_t chunk_count = chunks(bucket_count, plan.policy.reduce_chunk_log2);
+    for (int i = 0; i < 2; ++i) {
+      sums[i] = arena.take<XyzzPoint<T>>(windows * chunk_count).data;
+      weighted[i] = arena.take<XyzzPoint<T>>(windows * chunk_count).data;
+    }
+  }
+};
+
+template <class T>
+base::Status merge_heads(const device::Stream& stream, WindowArrays<T> arrays, int windows) {
+  RunHeads<T> heads = arrays.heads, next = arrays.next_heads;
+  while (heads.count > 1) {
+    next.count = (heads.count + kMergeRun - 1) / kMergeRun;
+    merge_heads_kernel<<<dim3(sum_blocks(next.count), windows), kSumThreads, 0,
+                         stream.handle()>>>(heads, next, arrays.buckets,
+                                            arrays.sorted.bucket_count);
+    CUZK_TRY_STATUS(device::launched("merge_heads_kernel"));
+    std::swap(heads, next);
+  }
+  return base::ok_status();
+}
+
+// Reduces the buckets of each window; the two sums of window w end at sums[w] and weighted[w].
+template <class T>
+base::Status reduce_buckets(const device::Stream& stream, const WindowArrays<T>& arrays,
+                            int windows, int chunk_log2, const XyzzPoint<T>** sums,
+                            const XyzzPoint<T>** weighted) {
+  ReduceLevel<T> level = {};
+  level.sums = arrays.buckets;
+  level.offsets = arrays.sorted.bucket_offset;
+  level.count = arrays.sorted.bucket_count;
+  int turn = 0;
+  do {
+    level.chunk_log2 = chunk_log2;
+    while (level.count >> level.chunk_log2 == 0) --level.chunk_log2;
+    level.sums_out = arrays.sums[turn];
+    level.weighted_out = arrays.weighted[turn];
+    const std::size_t count_out = level.count >> level.chunk_log2;
+    reduce_buckets_kernel<<<dim3(sum_blocks(count_out), windows), kSumThreads, 0,
+                            stream.handle()>>>(level);
+    CUZK_TRY_STATUS(device::launched("reduce_buckets_kernel"));
+    level.sums = level.sums_out;
+    level.weighted = level.weighted_out;
+    level.offsets = nullptr;
+    level.count = count_out;
+    level.shift += level.chunk_log2;
+    turn = 1 - turn;
+  } while (level.count > 1);
+  *sums = level.sums;
+  *weighted = level.weighted;
+  return base::ok_status();
+}
+
+}  // namespace
+
+template <class G>
+std::uint64_t window_scratch_bytes(const MsmPlan& plan) {
+  device::Arena arena;
+  WindowArrays<curve::Coordinate<G>> arrays(arena, plan);
+  return arena.used_bytes();
+}
+
+template <class G>
+base::Result<std::vector<WindowSum<G>>> sum_windows(
+    const device::Stream& stream, const MsmPlan& plan, const ScalarParams& params,
+    device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
+    device::DeviceSpan<const Scalar<G>> scalars, const device::Buffer& scratch) {
+  using T = curve::Coordinate<G>;
+  static_assert(sizeof(XyzzPoint<T>) == sizeof(cuzk::curve::Xyzz<G>));
+  static_assert(sizeof(AffinePoint<T>) == sizeof(cuzk::curve::Affine<G>));
+  device::Arena arena(scratch);
+  WindowArrays<T> arrays(arena, plan);
+  std::vector<WindowSum<G>> out(plan.layout.window_count);
+  std::vector<cuzk::curve::Xyzz<G>> host(2 * static_cast<std::size_t>(plan.windows_at_once));
+  for (int first = 0; first < plan.layout.window_count; first += plan.windows_at_once) {
+    const int windows = std::min(plan.windows_at_once, plan.layout.window_count - first);
+    arrays.sorted.first_window = first;
+    arrays.sorted.window_count = windows;
+    CUZK_TRY_STATUS(sort_windows(stream, arrays.sorted, plan.layout, params,
+                                 reinterpret_cast<const std::uint64_t*>(scalars.data)));
+    const EntryLists<T> lists = {reinterpret_cast<const AffinePoint<T>*>(bases.data),
+                                 arrays.sorted.points, arrays.sorted.bucket_offset, plan.count,
+                                 arrays.sorted.bucket_count};
+    sum_runs_kernel<<<dim3(sum_blocks(arrays.heads.count), windows), kSumThreads, 0,
+                      stream.handle()>>>(lists, plan.run_length, arrays.buckets, arrays.heads);
+    CUZK_TRY_STATUS(device::launched("sum_runs_kernel"));
+    CUZK_TRY_STATUS(merge_heads(stream, arrays, windows));
+    const XyzzPoint<T>*sums = nullptr, *weighted = nullptr;
+    CUZK_TRY_STATUS(reduce_buckets(stream, arrays, windows, plan.policy.reduce_chunk_log2, &sums,
+                                   &weighted));
+    const std::size_t bytes = windows * sizeof(XyzzPoint<T>);
+    CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, host.data(), sums, bytes));
+    CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, host.data() + windows, weighted, bytes));
+    CUZK_TRY_STATUS(stream.synchronize());
+    for (int w = 0; w < windows; ++w) out[first + w] = {host[w], host[windows + w]};
+  }
+  return std::move(out);
+}
+
+}  // namespace cuzk::cuda::msm
+
+// The functions of window_sums.h for one group.
+#define CUZK_CUDA_WINDOW_SUMS(G)                                                               \
+  template std::uint64_t cuzk::cuda::msm::window_scratch_bytes<G>(                             \
+      const cuzk::cuda::msm::MsmPlan&);                                                        \
+  template cuzk::base::Result<std::vector<cuzk::cuda::msm::WindowSum<G>>>                      \
+  cuzk::cuda::msm::sum_windows<G>(                                                             \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                      \
+      const cuzk::cuda::msm::ScalarParams&,                                                    \
+      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,                            \
+      cuzk::cuda::device::DeviceSpan<const cuzk::cuda::msm::Scalar<G>>,                        \
+      const cuzk::cuda::device::Buffer&);
