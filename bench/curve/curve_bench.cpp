@@ -113,13 +113,13 @@ void decode_g2(benchmark::State& state) {
   }
 }
 
-#define CUZK_GROUP_BENCH(G, NAME)                                              \
-  BENCHMARK(jacobian_add_affine<G>)->Name(NAME "/jacobian_add_affine");        \
-  BENCHMARK(xyzz_add_affine<G>)->Name(NAME "/xyzz_add_affine");                \
-  BENCHMARK(jacobian_double<G>)->Name(NAME "/jacobian_double");                \
-  BENCHMARK(scale_naive<G>)->Name(NAME "/scale_naive");                        \
-  BENCHMARK(scale_of_member<G>)->Name(NAME "/scale_member");                   \
-  BENCHMARK(sum_of_members<G>)->Name(NAME "/scale_members_16");                \
+#define CUZK_GROUP_BENCH(G, NAME)                                       \
+  BENCHMARK(jacobian_add_affine<G>)->Name(NAME "/jacobian_add_affine"); \
+  BENCHMARK(xyzz_add_affine<G>)->Name(NAME "/xyzz_add_affine");         \
+  BENCHMARK(jacobian_double<G>)->Name(NAME "/jacobian_double");         \
+  BENCHMARK(scale_naive<G>)->Name(NAME "/scale_naive");                 \
+  BENCHMARK(scale_of_member<G>)->Name(NAME "/scale_member");            \
+  BENCHMARK(sum_of_members<G>)->Name(NAME "/scale_members_16");         \
   BENCHMARK(subgroup_check<G>)->Name(NAME "/subgroup_check");
 CUZK_GROUP_BENCH(Bls12_381::G1, "bls12_381_g1")
 CUZK_GROUP_BENCH(Bls12_381::G2, "bls12_381_g2")

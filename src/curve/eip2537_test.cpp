@@ -1,5 +1,5 @@
-// The vectors of EIP-2537: additions, scalar products, sums and pairings on BLS12-381, and inputs that
-// must be refused, each for the stated reason.
+// The vectors of EIP-2537: additions, scalar products, sums and pairings on BLS12-381, and inputs
+// that must be refused, each for the stated reason.
 //
 // Their encoding of points is its own: field elements of 64 bytes, big-endian, Fp2 as c0 then c1,
 // infinity all zero. It lives here, since the product does not speak it.
@@ -19,8 +19,8 @@
 namespace cuzk::curve {
 namespace {
 
-using base::ByteSpan;
 using base::Bytes;
+using base::ByteSpan;
 using base::Error;
 using base::ErrorKind;
 using base::Result;
@@ -49,7 +49,7 @@ Result<Fp2> read_field(ByteSpan& in, const Fp2*) {
 }
 
 template <class G>
-constexpr std::size_t kPointBytes = 2 * kFpBytes * (std::is_same_v<G, G2> ? 2 : 1);
+constexpr std::size_t kPointBytes = 2 * kFpBytes*(std::is_same_v<G, G2> ? 2 : 1);
 
 template <class G>
 Result<Affine<G>> read_point(ByteSpan& in) {
@@ -143,10 +143,10 @@ void expect_all(const nlohmann::json& cases, Operation operation) {
   }
 }
 
-#define CUZK_EIP2537_TEST(NAME, FILE, OPERATION)                             \
-  TEST(Eip2537Vectors, NAME) {                                               \
-    CUZK_DATA_OR_SKIP(path, "vectors/eip2537/" FILE ".json");                \
-    expect_all(nlohmann::json::parse(std::ifstream(path)), OPERATION);       \
+#define CUZK_EIP2537_TEST(NAME, FILE, OPERATION)                       \
+  TEST(Eip2537Vectors, NAME) {                                         \
+    CUZK_DATA_OR_SKIP(path, "vectors/eip2537/" FILE ".json");          \
+    expect_all(nlohmann::json::parse(std::ifstream(path)), OPERATION); \
   }
 CUZK_EIP2537_TEST(AddInG1, "add_G1_bls", add<G1>)
 CUZK_EIP2537_TEST(AddInG2, "add_G2_bls", add<G2>)

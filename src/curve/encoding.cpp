@@ -82,8 +82,8 @@ struct Coordinates<Fp2> {
   static Result<Fp2> load(const std::uint8_t* in, std::uint8_t mask, std::string_view what,
                           std::string_view coordinate) {
     CUZK_TRY(const Fp c1, load_base(in, mask, what, fmt::format("{}.c1", coordinate)));
-    CUZK_TRY(const Fp c0, load_base(in + Fp::kByteCount, 0xff, what,
-                                    fmt::format("{}.c0", coordinate)));
+    CUZK_TRY(const Fp c0,
+             load_base(in + Fp::kByteCount, 0xff, what, fmt::format("{}.c0", coordinate)));
     return Fp2{c0, c1};
   }
 };
@@ -104,7 +104,8 @@ Status check_form(ByteSpan in, std::size_t size, bool compressed, std::string_vi
 // For bytes that carry the infinity flag: all other bits must be zero.
 Status check_infinity(ByteSpan in, std::string_view what) {
   if ((in[0] & kLargerFlag) != 0 || (in[0] & ~kFlags) != 0) {
-    return malformed(what, fmt::format("infinity with other bits set (first byte 0x{:02x})", in[0]));
+    return malformed(what,
+                     fmt::format("infinity with other bits set (first byte 0x{:02x})", in[0]));
   }
   const auto rest = in.subspan(1);
   const auto bad = std::find_if(rest.begin(), rest.end(), [](std::uint8_t b) { return b != 0; });
@@ -116,8 +117,8 @@ Status check_infinity(ByteSpan in, std::string_view what) {
 template <class G>
 Result<Affine<G>> checked_subgroup(const Affine<G>& p, PointCheck check, std::string_view what) {
   if (check == PointCheck::kSubgroup && !is_in_subgroup(p)) {
-    return malformed(what, fmt::format("the point is on the curve but not in the subgroup of {}",
-                                       G::kName));
+    return malformed(
+        what, fmt::format("the point is on the curve but not in the subgroup of {}", G::kName));
   }
   return p;
 }
@@ -147,8 +148,10 @@ Result<Affine<G>> decode_uncompressed(ByteSpan in, PointCheck check, std::string
     return Affine<G>::infinity();
   }
   if ((in[0] & kLargerFlag) != 0) {
-    return malformed(what, fmt::format("first byte 0x{:02x} has the sign flag, which only compressed "
-                                       "points carry", in[0]));
+    return malformed(what,
+                     fmt::format("first byte 0x{:02x} has the sign flag, which only compressed "
+                                 "points carry",
+                                 in[0]));
   }
   CUZK_TRY(const Field x, Coordinates<Field>::load(in.data(), 0xff, what, "x"));
   CUZK_TRY(const Field y, Coordinates<Field>::load(in.data() + kHalf, 0xff, what, "y"));

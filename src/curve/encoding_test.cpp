@@ -1,17 +1,17 @@
 // ZCash encodings: round trips, one encoding a point, and a sentence for everything else.
 #include "curve/encoding.h"
 
-#include "curve/samples.h"
-#include "curve/subgroup.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "curve/samples.h"
+#include "curve/subgroup.h"
 
 namespace cuzk::curve {
 namespace {
 
-using base::ByteSpan;
 using base::Bytes;
+using base::ByteSpan;
 using base::Result;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -108,9 +108,9 @@ TYPED_TEST(Encoding, RefusesTheOtherFormsFlag) {
   for (const auto& p : sample_members<typename TypeParam::G>(1)) {
     Bytes bytes = this->encode(p);
     bytes[0] ^= 0x80;
-    EXPECT_THAT(this->error_of(bytes),
-                HasSubstr(TypeParam::kIsCompressed ? "expected a compressed"
-                                                   : "expected an uncompressed"));
+    EXPECT_THAT(
+        this->error_of(bytes),
+        HasSubstr(TypeParam::kIsCompressed ? "expected a compressed" : "expected an uncompressed"));
   }
 }
 
@@ -141,9 +141,8 @@ TYPED_TEST(Encoding, RefusesCoordinatesNotBelowTheModulus) {
     std::copy_n(modulus, F::kByteCount, bad.begin() + static_cast<std::ptrdiff_t>(at));
     bad[at] |= flags;
     for (const auto check : {PointCheck::kNone, PointCheck::kSubgroup}) {
-      EXPECT_THAT(this->error_of(bad, check),
-                  AllOf(HasSubstr("P: "), HasSubstr("1a0111ea397fe69a"),
-                        HasSubstr("not below the field modulus")));
+      EXPECT_THAT(this->error_of(bad, check), AllOf(HasSubstr("P: "), HasSubstr("1a0111ea397fe69a"),
+                                                    HasSubstr("not below the field modulus")));
     }
     // all ones in every bit that is no flag
     std::fill_n(bad.begin() + static_cast<std::ptrdiff_t>(at), F::kByteCount, 0xff);

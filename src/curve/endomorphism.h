@@ -1,9 +1,10 @@
-// The efficient endomorphisms of both curves: multiplication by known eigenvalues for almost nothing.
+// The efficient endomorphisms of both curves: multiplication by known eigenvalues for almost
+// nothing.
 //
-// On G1, phi(x, y) = (beta x, y) with beta a cube root of one; phi^2 + phi + 1 = 0.
-// On G2, psi = untwist, p-power Frobenius, twist; psi^2 - t psi + p = 0 with t the trace of E(Fp).
-// On the subgroup of order r, phi is a cube root of one mod r (-z^2 or z^2 - 1 for BLS12-381) and psi
-// is [p] = [t - 1]: [z] for BLS12-381, [6 x^2] for BN254.
+// On G1, phi(x, y) = (beta x, y) with beta a cube root of one; phi^2 + phi + 1 = 0. On G2, psi =
+// untwist, p-power Frobenius, twist; psi^2 - t psi + p = 0 with t the trace of E(Fp). On the
+// subgroup of order r, phi is a cube root of one mod r (-z^2 or z^2 - 1 for BLS12-381) and psi is
+// [p] = [t - 1]: [z] for BLS12-381, [6 x^2] for BN254.
 #pragma once
 
 #include "curve/groups.h"
@@ -14,7 +15,8 @@ namespace cuzk::curve {
 template <class C>
 const typename C::Fp& cube_root_of_one();
 
-// The cube root of one with phi = [-z^2] on the subgroup of BLS12-381 G1; the other belongs to z^2 - 1.
+// The cube root of one with phi = [-z^2] on the subgroup of BLS12-381 G1; the other belongs to z^2
+// - 1.
 const Bls12_381::Fp& phi_factor();
 
 // (beta x, y). Maps infinity to itself.

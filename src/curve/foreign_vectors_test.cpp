@@ -1,5 +1,5 @@
-// Known answers made by others: zkcrypto's multiples, constantine's scalar products, the KZG ceremony,
-// and the proofs of the Filecoin network as encodings.
+// Known answers made by others: zkcrypto's multiples, constantine's scalar products, the KZG
+// ceremony, and the proofs of the Filecoin network as encodings.
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 namespace cuzk::curve {
 namespace {
 
-using base::ByteSpan;
 using base::Bytes;
+using base::ByteSpan;
 using G1 = Bls12_381::G1;
 using G2 = Bls12_381::G2;
 
@@ -84,10 +84,10 @@ void expect_scalar_products(const std::filesystem::path& path) {
   }
 }
 
-#define CUZK_CONSTANTINE_TEST(NAME, G, FILE)                   \
-  TEST(ConstantineVectors, NAME) {                             \
-    CUZK_DATA_OR_SKIP(path, "vectors/constantine/tv_" FILE);   \
-    expect_scalar_products<G>(path);                           \
+#define CUZK_CONSTANTINE_TEST(NAME, G, FILE)                 \
+  TEST(ConstantineVectors, NAME) {                           \
+    CUZK_DATA_OR_SKIP(path, "vectors/constantine/tv_" FILE); \
+    expect_scalar_products<G>(path);                         \
   }
 CUZK_CONSTANTINE_TEST(Bls12_381G1Wide, G1, "BLS12_381_scalar_mul_G1_255bit.json")
 CUZK_CONSTANTINE_TEST(Bls12_381G1Narrow, G1, "BLS12_381_scalar_mul_G1_64bit.json")

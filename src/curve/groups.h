@@ -73,8 +73,7 @@ struct Bn254 {
     using Curve = Bn254;
     static constexpr const char* kName = "BN254 G2";
     CUZK_HD static constexpr Field b() {
-      return Field{Fp::from_u64(3), Fp::zero()} *
-             Field{Fp::from_u64(9), Fp::one()}.inverse();
+      return Field{Fp::from_u64(3), Fp::zero()} * Field{Fp::from_u64(9), Fp::one()}.inverse();
     }
     static Affine<G2> generator();
   };

@@ -1,7 +1,7 @@
 // The group laws in all four groups, and the curve constants.
 #include "curve/groups.h"
 
-#include "curve/group_laws.h"
+#include "curve/group_laws_test_support.h"
 
 namespace cuzk::curve {
 namespace {

@@ -166,8 +166,8 @@ Gt<C> miller_loop(std::span<const PairingTerm<C>> terms) {
 
 template <class C>
 Gt<C> final_exponentiation(const Gt<C>& f) {
-  const Gt<C> unitary = f.conjugate() * f.inverse();                // ^(p^6 - 1)
-  return hard_part(unitary.frobenius().frobenius() * unitary);      // ^(p^2 + 1)
+  const Gt<C> unitary = f.conjugate() * f.inverse();            // ^(p^6 - 1)
+  return hard_part(unitary.frobenius().frobenius() * unitary);  // ^(p^2 + 1)
 }
 
 template <class C>
@@ -195,12 +195,12 @@ bool pairing_product_is_one(std::span<const PairingInput<C>> pairs) {
   return pairing_product<C>(terms).is_one();
 }
 
-#define CUZK_PAIRING(C)                                                        \
-  template class PreparedG2<C>;                                                \
-  template Gt<C> miller_loop<C>(std::span<const PairingTerm<C>>);              \
-  template Gt<C> final_exponentiation<C>(const Gt<C>&);                        \
-  template Gt<C> pairing<C>(const C::G1Affine&, const C::G2Affine&);           \
-  template Gt<C> pairing_product<C>(std::span<const PairingTerm<C>>);          \
+#define CUZK_PAIRING(C)                                               \
+  template class PreparedG2<C>;                                       \
+  template Gt<C> miller_loop<C>(std::span<const PairingTerm<C>>);     \
+  template Gt<C> final_exponentiation<C>(const Gt<C>&);               \
+  template Gt<C> pairing<C>(const C::G1Affine&, const C::G2Affine&);  \
+  template Gt<C> pairing_product<C>(std::span<const PairingTerm<C>>); \
   template bool pairing_product_is_one(std::span<const PairingInput<C>>);
 CUZK_PAIRING(Bls12_381)
 CUZK_PAIRING(Bn254)

@@ -1,8 +1,9 @@
 // The optimal ate pairing of both curves, as values in Fp12 and as product checks.
 //
-// Products of several pairings share one Miller loop and one final exponentiation. A point of G2 that
-// is used again and again (a verifying key's gamma and delta) is prepared once: its lines are stored.
-// Points must be in their subgroups; for others the answer means nothing, but nothing breaks.
+// Products of several pairings share one Miller loop and one final exponentiation. A point of G2
+// that is used again and again (a verifying key's gamma and delta) is prepared once: its lines are
+// stored. Points must be in their subgroups; for others the answer means nothing, but nothing
+// breaks.
 #pragma once
 
 #include <span>
@@ -22,8 +23,8 @@ struct PairingInput {
   typename C::G2Affine q;
 };
 
-// The lines of the Miller loop of one point of G2: 68 of 288 bytes for BLS12-381, about 90 of 192 for
-// BN254. Immutable, may be shared by threads.
+// The lines of the Miller loop of one point of G2: 68 of 288 bytes for BLS12-381, about 90 of 192
+// for BN254. Immutable, may be shared by threads.
 template <class C>
 class PreparedG2 {
  public:
@@ -50,13 +51,14 @@ struct PairingTerm {
   const PreparedG2<C>* q;
 };
 
-// The product of the Miller functions; only its final exponentiation is a pairing value. Products of
-// Miller values may be formed before that.
+// The product of the Miller functions; only its final exponentiation is a pairing value. Products
+// of Miller values may be formed before that.
 template <class C>
 Gt<C> miller_loop(std::span<const PairingTerm<C>> terms);
 
-// f^(k (p^12 - 1) / r) for a fixed k prime to r: 3 for BLS12-381 (Hayashida, Hayasaka, Teruya, ePrint
-// 2020/875), 2x (6x^2 + 3x + 1) for BN254 (Fuentes-Castaneda, Knapp, Rodriguez-Henriquez, SAC 2011).
+// f^(k (p^12 - 1) / r) for a fixed k prime to r: 3 for BLS12-381 (Hayashida, Hayasaka, Teruya,
+// ePrint 2020/875), 2x (6x^2 + 3x + 1) for BN254 (Fuentes-Castaneda, Knapp, Rodriguez-Henriquez,
+// SAC 2011).
 template <class C>
 Gt<C> final_exponentiation(const Gt<C>& f);
 
@@ -68,17 +70,17 @@ Gt<C> pairing(const typename C::G1Affine& p, const typename C::G2Affine& q);
 template <class C>
 Gt<C> pairing_product(std::span<const PairingTerm<C>> terms);
 
-// Whether the product of e(p_i, q_i) is one: one shared Miller loop, one final exponentiation. A pair
-// with infinity contributes one. Points must be in their subgroups.
+// Whether the product of e(p_i, q_i) is one: one shared Miller loop, one final exponentiation. A
+// pair with infinity contributes one. Points must be in their subgroups.
 template <class C>
 bool pairing_product_is_one(std::span<const PairingInput<C>> pairs);
 
-#define CUZK_PAIRING_EXTERN(C)                                                        \
-  extern template class PreparedG2<C>;                                                \
-  extern template Gt<C> miller_loop<C>(std::span<const PairingTerm<C>>);              \
-  extern template Gt<C> final_exponentiation<C>(const Gt<C>&);                        \
-  extern template Gt<C> pairing<C>(const C::G1Affine&, const C::G2Affine&);           \
-  extern template Gt<C> pairing_product<C>(std::span<const PairingTerm<C>>);          \
+#define CUZK_PAIRING_EXTERN(C)                                               \
+  extern template class PreparedG2<C>;                                       \
+  extern template Gt<C> miller_loop<C>(std::span<const PairingTerm<C>>);     \
+  extern template Gt<C> final_exponentiation<C>(const Gt<C>&);               \
+  extern template Gt<C> pairing<C>(const C::G1Affine&, const C::G2Affine&);  \
+  extern template Gt<C> pairing_product<C>(std::span<const PairingTerm<C>>); \
   extern template bool pairing_product_is_one(std::span<const PairingInput<C>>);
 CUZK_PAIRING_EXTERN(Bls12_381)
 CUZK_PAIRING_EXTERN(Bn254)

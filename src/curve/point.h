@@ -1,10 +1,10 @@
 // Points of y^2 = x^3 + b in three coordinate systems, for host and device alike.
 //
-// A group description G gives Field, Scalar (the field r of exponents) and b(). Infinity is (0, 0) in
-// affine form (never on a curve with b != 0), Z = 0 in Jacobian and ZZ = 0 in XYZZ form. All formulas
-// are complete: equal, opposite and infinite operands give the right answer.
-// Formulas: Explicit-Formulas Database, short Weierstrass with a = 0 ("madd-2007-bl",
-// "dbl-2009-l", "add-2007-bl", "madd-2008-s", "add-2008-s").
+// A group description G gives Field, Scalar (the field r of exponents) and b(). Infinity is (0, 0)
+// in affine form (never on a curve with b != 0), Z = 0 in Jacobian and ZZ = 0 in XYZZ form. All
+// formulas are complete: equal, opposite and infinite operands give the right answer. Formulas:
+// Explicit-Formulas Database, short Weierstrass with a = 0 ("madd-2007-bl", "dbl-2009-l",
+// "add-2007-bl", "madd-2008-s", "add-2008-s").
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Reproducible points for tests: in the subgroup, anywhere on the curve, and those that break formulas.
+// Reproducible points for tests: in the subgroup, anywhere on the curve, and those that break
+// formulas.
 //
 // Not for product code.
 #pragma once

@@ -1,7 +1,8 @@
 // Straus's interleaving of width-5 non-adjacent forms over scalars split by endomorphisms.
 //
-// A split writes k = k_0 + k_1 s + k_2 s^2 + ... with an eigenvalue s (up to sign) of an endomorphism,
-// by plain division: no lattice is needed where the eigenvalue is about as long as the parts.
+// A split writes k = k_0 + k_1 s + k_2 s^2 + ... with an eigenvalue s (up to sign) of an
+// endomorphism, by plain division: no lattice is needed where the eigenvalue is about as long as
+// the parts.
 //   BLS12-381 G1: s = z^2 = -phi, two parts of 128 bits
 //   BLS12-381 G2: s = |z| = -psi, four parts of 64 bits
 //   BN254 G2:     s = 6 x^2 = psi, two parts of 127 bits
@@ -92,9 +93,7 @@ struct Split<Bls12_381::G2> {
     out[kParts - 1] = k;
     return out;
   }
-  static Affine<Bls12_381::G2> next(const Affine<Bls12_381::G2>& p) {
-    return -psi<Bls12_381>(p);
-  }
+  static Affine<Bls12_381::G2> next(const Affine<Bls12_381::G2>& p) { return -psi<Bls12_381>(p); }
 };
 
 template <>
@@ -201,9 +200,9 @@ Jacobian<G> scale_member(const Affine<G>& p, const typename G::Scalar& k) {
   return scale_members<G>({&p, 1}, {&k, 1});
 }
 
-#define CUZK_SCALAR_MULTIPLY(G)                                                        \
-  template Jacobian<G> scale<G>(const Affine<G>&, const field::Limbs<4>&);             \
-  template Jacobian<G> scale_member<G>(const Affine<G>&, const G::Scalar&);            \
+#define CUZK_SCALAR_MULTIPLY(G)                                             \
+  template Jacobian<G> scale<G>(const Affine<G>&, const field::Limbs<4>&);  \
+  template Jacobian<G> scale_member<G>(const Affine<G>&, const G::Scalar&); \
   template Jacobian<G> scale_members<G>(std::span<const Affine<G>>, std::span<const G::Scalar>);
 CUZK_SCALAR_MULTIPLY(Bls12_381::G1)
 CUZK_SCALAR_MULTIPLY(Bls12_381::G2)

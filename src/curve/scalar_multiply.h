@@ -1,7 +1,7 @@
 // Multiples of single points and short sums, for verification and set-up of a few points.
 //
-// Many points belong to msm/. Jacobian::scaled is the naive twin of all of these. Variable time: the
-// scalars are public, or the caller's own blinding on the caller's own machine.
+// Many points belong to msm/. Jacobian::scaled is the naive twin of all of these. Variable time:
+// the scalars are public, or the caller's own blinding on the caller's own machine.
 #pragma once
 
 #include <span>
@@ -26,10 +26,10 @@ template <class G>
 Jacobian<G> scale_members(std::span<const Affine<G>> points,
                           std::span<const typename G::Scalar> scalars);
 
-#define CUZK_SCALAR_MULTIPLY_EXTERN(G)                                                        \
-  extern template Jacobian<G> scale<G>(const Affine<G>&, const field::Limbs<4>&);             \
-  extern template Jacobian<G> scale_member<G>(const Affine<G>&, const G::Scalar&);            \
-  extern template Jacobian<G> scale_members<G>(std::span<const Affine<G>>,                    \
+#define CUZK_SCALAR_MULTIPLY_EXTERN(G)                                             \
+  extern template Jacobian<G> scale<G>(const Affine<G>&, const field::Limbs<4>&);  \
+  extern template Jacobian<G> scale_member<G>(const Affine<G>&, const G::Scalar&); \
+  extern template Jacobian<G> scale_members<G>(std::span<const Affine<G>>,         \
                                                std::span<const G::Scalar>);
 CUZK_SCALAR_MULTIPLY_EXTERN(Bls12_381::G1)
 CUZK_SCALAR_MULTIPLY_EXTERN(Bls12_381::G2)

@@ -1,9 +1,9 @@
 // Windowed and split multiples against double-and-add.
 #include "curve/scalar_multiply.h"
 
-#include "curve/samples.h"
-
 #include <gtest/gtest.h>
+
+#include "curve/samples.h"
 
 namespace cuzk::curve {
 namespace {
@@ -54,9 +54,9 @@ TYPED_TEST(ScalarMultiply, OfAnyPointAgreesWithDoubleAndAdd) {
   const Affine<G> p = sample_curve_point<G>(generator);
   field::Limbs<4> ones;
   for (auto& limb : ones.limb) limb = ~field::Limb{0};
-  for (const auto& k : {field::Limbs<4>{}, field::Limbs<4>{{1}}, G::Scalar::Params::kModulus, ones,
-                        field::Limbs<4>{{0, 0, 0, field::Limb{1} << 63}},
-                        generator.template next_limbs<4>()}) {
+  for (const auto& k :
+       {field::Limbs<4>{}, field::Limbs<4>{{1}}, G::Scalar::Params::kModulus, ones,
+        field::Limbs<4>{{0, 0, 0, field::Limb{1} << 63}}, generator.template next_limbs<4>()}) {
     EXPECT_EQ(scale<G>(p, k), Jacobian<G>::from_affine(p).scaled(k));
   }
 }

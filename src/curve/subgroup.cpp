@@ -1,12 +1,12 @@
 // Subgroup checks by endomorphisms.
 //
-// phi and psi satisfy a quadratic equation on the whole curve, so an identity a + b psi = 0 at P makes
-// P a point whose order divides the norm a^2 + a b t + b^2 p. Where that norm and the curve's order
-// have greatest common divisor r, the identity proves that P is in the subgroup; on the subgroup
-// itself psi is the eigenvalue, which makes the identity true. tools/derive_constants.py checks the
-// divisors; subgroup_test.cpp compares with the definition. Sources: Bowe, ePrint 2019/814; Scott,
-// ePrint 2021/1130; El Housni, Guillevic, Piellard, ePrint 2022/352; Dai, Lin, Zhao, Zhou, ePrint
-// 2022/348 (the short form for BN curves).
+// phi and psi satisfy a quadratic equation on the whole curve, so an identity a + b psi = 0 at P
+// makes P a point whose order divides the norm a^2 + a b t + b^2 p. Where that norm and the curve's
+// order have greatest common divisor r, the identity proves that P is in the subgroup; on the
+// subgroup itself psi is the eigenvalue, which makes the identity true. tools/derive_constants.py
+// checks the divisors; subgroup_test.cpp compares with the definition. Sources: Bowe, ePrint
+// 2019/814; Scott, ePrint 2021/1130; El Housni, Guillevic, Piellard, ePrint 2022/352; Dai, Lin,
+// Zhao, Zhou, ePrint 2022/348 (the short form for BN curves).
 #include "curve/subgroup.h"
 
 #include "curve/endomorphism.h"

@@ -1,10 +1,10 @@
 // Subgroup checks against the definition r P = infinity.
 #include "curve/subgroup.h"
 
+#include <gtest/gtest.h>
+
 #include "curve/endomorphism.h"
 #include "curve/samples.h"
-
-#include <gtest/gtest.h>
 
 namespace cuzk::curve {
 namespace {

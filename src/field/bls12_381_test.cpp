@@ -1,14 +1,13 @@
 // The field laws in every field of the curve's tower, and the family's own relations.
 #include "field/bls12_381.h"
 
-#include "field/field_laws.h"
+#include "field/field_laws_test_support.h"
 
 namespace cuzk::field {
 namespace {
 
 namespace curve = bls12_381;
-using Bls12_381Fields =
-    ::testing::Types<curve::Fp, curve::Fr, curve::Fp2, curve::Fp6, curve::Fp12>;
+using Bls12_381Fields = ::testing::Types<curve::Fp, curve::Fr, curve::Fp2, curve::Fp6, curve::Fp12>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Bls12_381, FieldLaws, Bls12_381Fields);
 
 // The family parameter is -kZ.

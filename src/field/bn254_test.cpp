@@ -1,14 +1,13 @@
 // The field laws in every field of the curve's tower, and the family's own relations.
 #include "field/bn254.h"
 
-#include "field/field_laws.h"
+#include "field/field_laws_test_support.h"
 
 namespace cuzk::field {
 namespace {
 
 namespace curve = bn254;
-using Bn254Fields =
-    ::testing::Types<curve::Fp, curve::Fr, curve::Fp2, curve::Fp6, curve::Fp12>;
+using Bn254Fields = ::testing::Types<curve::Fp, curve::Fr, curve::Fp2, curve::Fp6, curve::Fp12>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Bn254, FieldLaws, Bn254Fields);
 
 // Both moduli are polynomials in x that differ by 6 x^2.

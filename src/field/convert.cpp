@@ -27,9 +27,8 @@ std::string hex_integer(const Limbs<N>& limbs) {
 
 template <class F>
 Error not_canonical(const Limbs<F::kLimbCount>& found, std::string_view what) {
-  return Error{ErrorKind::kMalformed,
-               fmt::format("{}: {} is not below the modulus of {}", what, hex_integer(found),
-                           F::Params::kName)};
+  return Error{ErrorKind::kMalformed, fmt::format("{}: {} is not below the modulus of {}", what,
+                                                  hex_integer(found), F::Params::kName)};
 }
 
 template <class F>
@@ -91,9 +90,8 @@ template <class F>
 Result<F> from_decimal(std::string_view text, std::string_view what) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) {
-    return Error{ErrorKind::kMalformed,
-                 fmt::format("{}: expected a decimal integer, found \"{}\"", what,
-                             text.substr(0, kDecimalDigitsMax))};
+    return Error{ErrorKind::kMalformed, fmt::format("{}: expected a decimal integer, found \"{}\"",
+                                                    what, text.substr(0, kDecimalDigitsMax))};
   }
   if (text.size() > kDecimalDigitsMax) {
     return Error{ErrorKind::kMalformed,
@@ -131,13 +129,13 @@ std::string to_hex_integer(const F& x) {
   return hex_integer(x.to_canonical().value);
 }
 
-#define CUZK_FIELD_CONVERT(F)                                                  \
-  template Result<F> from_bytes_le<F>(base::ByteSpan, std::string_view);       \
-  template Result<F> from_bytes_be<F>(base::ByteSpan, std::string_view);       \
-  template std::array<std::uint8_t, F::kByteCount> to_bytes_le<F>(const F&);   \
-  template std::array<std::uint8_t, F::kByteCount> to_bytes_be<F>(const F&);   \
-  template Result<F> from_decimal<F>(std::string_view, std::string_view);      \
-  template std::string to_decimal<F>(const F&);                                \
+#define CUZK_FIELD_CONVERT(F)                                                \
+  template Result<F> from_bytes_le<F>(base::ByteSpan, std::string_view);     \
+  template Result<F> from_bytes_be<F>(base::ByteSpan, std::string_view);     \
+  template std::array<std::uint8_t, F::kByteCount> to_bytes_le<F>(const F&); \
+  template std::array<std::uint8_t, F::kByteCount> to_bytes_be<F>(const F&); \
+  template Result<F> from_decimal<F>(std::string_view, std::string_view);    \
+  template std::string to_decimal<F>(const F&);                              \
   template std::string to_hex_integer<F>(const F&);
 CUZK_FIELD_CONVERT(bls12_381::Fp)
 CUZK_FIELD_CONVERT(bls12_381::Fr)

@@ -14,8 +14,8 @@
 
 namespace cuzk::field {
 
-// `bytes` has exactly F::kByteCount bytes (a wrong length is an error); `what` names the value, e.g.
-// "witness.wtns: value 17". kMalformed when the integer is not below the modulus.
+// `bytes` has exactly F::kByteCount bytes (a wrong length is an error); `what` names the value,
+// e.g. "witness.wtns: value 17". kMalformed when the integer is not below the modulus.
 template <class F>
 base::Result<F> from_bytes_le(base::ByteSpan bytes, std::string_view what);
 template <class F>
@@ -38,13 +38,13 @@ std::string to_decimal(const F& x);
 template <class F>
 std::string to_hex_integer(const F& x);
 
-#define CUZK_FIELD_CONVERT_EXTERN(F)                                            \
-  extern template base::Result<F> from_bytes_le<F>(base::ByteSpan, std::string_view);     \
-  extern template base::Result<F> from_bytes_be<F>(base::ByteSpan, std::string_view);     \
-  extern template std::array<std::uint8_t, F::kByteCount> to_bytes_le<F>(const F&);       \
-  extern template std::array<std::uint8_t, F::kByteCount> to_bytes_be<F>(const F&);       \
-  extern template base::Result<F> from_decimal<F>(std::string_view, std::string_view);    \
-  extern template std::string to_decimal<F>(const F&);                                    \
+#define CUZK_FIELD_CONVERT_EXTERN(F)                                                   \
+  extern template base::Result<F> from_bytes_le<F>(base::ByteSpan, std::string_view);  \
+  extern template base::Result<F> from_bytes_be<F>(base::ByteSpan, std::string_view);  \
+  extern template std::array<std::uint8_t, F::kByteCount> to_bytes_le<F>(const F&);    \
+  extern template std::array<std::uint8_t, F::kByteCount> to_bytes_be<F>(const F&);    \
+  extern template base::Result<F> from_decimal<F>(std::string_view, std::string_view); \
+  extern template std::string to_decimal<F>(const F&);                                 \
   extern template std::string to_hex_integer<F>(const F&);
 CUZK_FIELD_CONVERT_EXTERN(bls12_381::Fp)
 CUZK_FIELD_CONVERT_EXTERN(bls12_381::Fr)

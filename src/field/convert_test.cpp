@@ -1,10 +1,10 @@
 // Conversions: round trips, and a sentence for everything that is not canonical.
 #include "field/convert.h"
 
-#include "field/samples.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "field/samples.h"
 
 namespace cuzk::field {
 namespace {

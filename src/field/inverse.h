@@ -1,13 +1,13 @@
 // x^-1 mod p for an odd p by division steps, variable time: some ten times faster than Fermat.
 //
-// Bernstein and Yang, "Fast constant-time gcd computation and modular inversion", ePrint 2019/266, with
-// Wuille's start (delta = 1/2) and batches of 62 steps. A step maps (delta, f, g), f odd, to
+// Bernstein and Yang, "Fast constant-time gcd computation and modular inversion", ePrint 2019/266,
+// with Wuille's start (delta = 1/2) and batches of 62 steps. A step maps (delta, f, g), f odd, to
 //   (1 - delta, g, (g - f)/2)        if delta > 0 and g is odd,
 //   (1 + delta, f, (g + (g mod 2) f)/2)  otherwise,
-// and keeps gcd(f, g). From f = p, g = x it ends at g = 0, f = +-1. Which way 62 steps go depends on
-// the low 62 bits of f and g alone, so they are found on words and applied to the integers at once
-// as a matrix [u v; q r] / 2^62. The pair (d, e) starts as (0, k) and undergoes the same maps modulo
-// p, so that always d x = k f and e x = k g (mod p); at the end d = +-k / x.
+// and keeps gcd(f, g). From f = p, g = x it ends at g = 0, f = +-1. Which way 62 steps go depends
+// on the low 62 bits of f and g alone, so they are found on words and applied to the integers at
+// once as a matrix [u v; q r] / 2^62. The pair (d, e) starts as (0, k) and undergoes the same maps
+// modulo p, so that always d x = k f and e x = k g (mod p); at the end d = +-k / x.
 //
 // Integers are held in signed limbs of 62 bits: all but the top one are in [0, 2^62).
 #pragma once
@@ -58,7 +58,10 @@ class DivisionSteps {
   }
 
   constexpr DivisionSteps(const Limbs<N>& k, const Limbs<N>& x, const Modulus<N>& m)
-      : f_(spread(m.p)), g_(spread(x)), e_(spread(k)), p_(f_),
+      : f_(spread(m.p)),
+        g_(spread(x)),
+        e_(spread(k)),
+        p_(f_),
         p_inverse_((~m.negated_inverse + 1) & kMask) {}
 
   constexpr bool g_is_zero() const {
@@ -72,10 +75,10 @@ class DivisionSteps {
   // that the lowest bits of g, at most six of them, become zero.
   constexpr Matrix next_matrix() {
     std::uint64_t u = 1, v = 0, q = 0, r = 1;
-    std::uint64_t f = static_cast<std::uint64_t>(f_.limb[0]) |
-                      static_cast<std::uint64_t>(f_.limb[1]) << kBits;
-    std::uint64_t g = static_cast<std::uint64_t>(g_.limb[0]) |
-                      static_cast<std::uint64_t>(g_.limb[1]) << kBits;
+    std::uint64_t f =
+        static_cast<std::uint64_t>(f_.limb[0]) | static_cast<std::uint64_t>(f_.limb[1]) << kBits;
+    std::uint64_t g =
+        static_cast<std::uint64_t>(g_.limb[0]) | static_cast<std::uint64_t>(g_.limb[1]) << kBits;
     int left = static_cast<int>(kBits);
     for (;;) {
       const int zeros = std::countr_zero(g | ~std::uint64_t{0} << left);
@@ -151,8 +154,8 @@ class DivisionSteps {
   }
   // The c with sum + p (m - c) = 0 mod 2^62.
   constexpr std::int64_t clearing_factor(Wide sum, std::int64_t m) const {
-    const std::uint64_t c = p_inverse_ * static_cast<std::uint64_t>(sum) +
-                            static_cast<std::uint64_t>(m);
+    const std::uint64_t c =
+        p_inverse_ * static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(m);
     return static_cast<std::int64_t>(c & kMask);
   }
   static constexpr std::int64_t low(Wide c) {

@@ -1,11 +1,11 @@
 // Division steps against the definition q x = k, for the curves' moduli and for awkward ones.
 #include "field/inverse.h"
 
+#include <gtest/gtest.h>
+
 #include "field/bls12_381.h"
 #include "field/bn254.h"
 #include "field/samples.h"
-
-#include <gtest/gtest.h>
 
 namespace cuzk::field {
 namespace {
@@ -30,8 +30,8 @@ TYPED_TEST(Division, QuotientTimesDivisorIsTheDividend) {
   }
   for (std::size_t i = 0; i < x.size(); ++i) {
     const F& k = x[(i * 7 + 3) % x.size()];
-    const auto q = DivisionSteps<N>::divide(k.montgomery_limbs(), x[i].montgomery_limbs(),
-                                            F::kModulus);
+    const auto q =
+        DivisionSteps<N>::divide(k.montgomery_limbs(), x[i].montgomery_limbs(), F::kModulus);
     ASSERT_TRUE(less(q, F::Params::kModulus));
     if (x[i].is_zero()) {
       EXPECT_TRUE(q == Limbs<N>{}) << i;

@@ -1,4 +1,5 @@
-// Fixed-size unsigned integers as little-endian 64-bit limbs, usable at compile time and on a device.
+// Fixed-size unsigned integers as little-endian 64-bit limbs, usable at compile time and on a
+// device.
 //
 // These are plain integers, without a modulus. Everything that a field needs of its modulus is
 // derived from here by field/prime_field.h.

@@ -1,9 +1,9 @@
 // Plain integers against 128-bit arithmetic and against each other.
 #include "field/limbs.h"
 
-#include "field/samples.h"
-
 #include <gtest/gtest.h>
+
+#include "field/samples.h"
 
 namespace cuzk::field {
 namespace {

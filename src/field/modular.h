@@ -1,8 +1,8 @@
 // Sums, differences and Montgomery products modulo p by the fastest means at hand.
 //
-// At compile time and on a device the portable way; at run time on x86-64 add-with-carry for sums, and
-// mulx with two carry chains for products where base::has_adx(). All give the same limbs. `out` may
-// be an operand. Only 4 and 6 limbs have a fast way; others are portable.
+// At compile time and on a device the portable way; at run time on x86-64 add-with-carry for sums,
+// and mulx with two carry chains for products where base::has_adx(). All give the same limbs. `out`
+// may be an operand. Only 4 and 6 limbs have a fast way; others are portable.
 #pragma once
 
 #include <type_traits>

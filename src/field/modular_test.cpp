@@ -1,11 +1,11 @@
 // Every way to add, subtract and multiply gives the limbs of the portable way, in place and not.
 #include "field/modular.h"
 
+#include <gtest/gtest.h>
+
 #include "field/bls12_381.h"
 #include "field/bn254.h"
 #include "field/samples.h"
-
-#include <gtest/gtest.h>
 
 namespace cuzk::field {
 namespace {
@@ -60,19 +60,19 @@ TYPED_TEST(ModularArithmetic, InUseAgreesWithPortable) {
 #if defined(CUZK_FIELD_X64)
 TYPED_TEST(ModularArithmetic, X64AgreesWithPortable) {
   constexpr std::size_t N = TypeParam::kLimbCount;
-  this->expect_equal([](auto& out, const auto& a, const auto& b, const auto& m) {
-    x64::add(out, a, b, m);
-  }, add_portable<N>);
-  this->expect_equal([](auto& out, const auto& a, const auto& b, const auto& m) {
-    x64::sub(out, a, b, m);
-  }, sub_portable<N>);
+  this->expect_equal(
+      [](auto& out, const auto& a, const auto& b, const auto& m) { x64::add(out, a, b, m); },
+      add_portable<N>);
+  this->expect_equal(
+      [](auto& out, const auto& a, const auto& b, const auto& m) { x64::sub(out, a, b, m); },
+      sub_portable<N>);
 }
 
 TYPED_TEST(ModularArithmetic, AdxAgreesWithPortable) {
   if (base::machine_cpu_level() < base::CpuLevel::kAdx) GTEST_SKIP() << "needs BMI2 and ADX";
-  this->expect_equal([](auto& out, const auto& a, const auto& b, const auto& m) {
-    x64::multiply_adx(out, a, b, m);
-  }, multiply_portable<TypeParam::kLimbCount>);
+  this->expect_equal([](auto& out, const auto& a, const auto& b,
+                        const auto& m) { x64::multiply_adx(out, a, b, m); },
+                     multiply_portable<TypeParam::kLimbCount>);
 }
 
 TYPED_TEST(ModularArithmetic, BothLevelsCanBeForced) {

@@ -1,8 +1,9 @@
-// Arithmetic modulo p on limbs, the portable way: what every machine, a device and the compiler run.
+// Arithmetic modulo p on limbs, the portable way: what every machine, a device and the compiler
+// run.
 //
 // Operands are integers below p in any form; products are Montgomery products a b / 2^(64 N) mod p.
-// Everything assumes p < 2^(64 N - 1). kernels/modular_x64.h has the same operations for x86-64, and
-// tests compare the two. Source: Koc, Acar, Kaliski, IEEE Micro 1996 (CIOS).
+// Everything assumes p < 2^(64 N - 1). kernels/modular_x64.h has the same operations for x86-64,
+// and tests compare the two. Source: Koc, Acar, Kaliski, IEEE Micro 1996 (CIOS).
 #pragma once
 
 #include <cstddef>
@@ -28,16 +29,14 @@ CUZK_HD constexpr Limbs<N> reduced_once(const Limbs<N>& a, const Modulus<N>& m) 
 }
 
 template <std::size_t N>
-CUZK_HD constexpr Limbs<N> add_portable(const Limbs<N>& a, const Limbs<N>& b,
-                                        const Modulus<N>& m) {
+CUZK_HD constexpr Limbs<N> add_portable(const Limbs<N>& a, const Limbs<N>& b, const Modulus<N>& m) {
   Limbs<N> sum;
   add_carry(sum, a, b);
   return reduced_once(sum, m);
 }
 
 template <std::size_t N>
-CUZK_HD constexpr Limbs<N> sub_portable(const Limbs<N>& a, const Limbs<N>& b,
-                                        const Modulus<N>& m) {
+CUZK_HD constexpr Limbs<N> sub_portable(const Limbs<N>& a, const Limbs<N>& b, const Modulus<N>& m) {
   Limbs<N> out, correction;
   const Limb mask = ~sub_borrow(out, a, b) + 1;
   for (std::size_t i = 0; i < N; ++i) correction[i] = m.p[i] & mask;

@@ -1,8 +1,8 @@
 // A prime field in Montgomery form, everything derived from the modulus and its generator.
 //
-// `PrimeField<P>` holds x as x * 2^(64 N) mod p, always fully reduced, so equality is limb equality.
-// `Canonical<P>` holds the plain integer x < p. The two never mix by accident: conversion is spelled
-// out. All arithmetic compiles for host and device and at compile time.
+// `PrimeField<P>` holds x as x * 2^(64 N) mod p, always fully reduced, so equality is limb
+// equality. `Canonical<P>` holds the plain integer x < p. The two never mix by accident: conversion
+// is spelled out. All arithmetic compiles for host and device and at compile time.
 //
 // The arithmetic itself is in field/modular.h. A parameter struct gives
 //   kLimbCount, kModulus, kGenerator (smallest multiplicative generator as an integer), kName.

@@ -1,11 +1,11 @@
 // Prime fields against a slow twin that knows nothing of Montgomery form, and batch inversion.
 #include "field/prime_field.h"
 
+#include <gtest/gtest.h>
+
 #include "field/bls12_381.h"
 #include "field/bn254.h"
 #include "field/samples.h"
-
-#include <gtest/gtest.h>
 
 namespace cuzk::field {
 namespace {

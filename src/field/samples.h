@@ -69,8 +69,9 @@ class SampleGenerator {
   std::uint64_t state_;
 };
 
-// Elements of a prime field whose limbs, plain or in Montgomery form, lie at borders: 0, 1, p - 1, the
-// middle, each power 2^(64 i) and its neighbours, runs of ones, and limbs just below the modulus.
+// Elements of a prime field whose limbs, plain or in Montgomery form, lie at borders: 0, 1, p - 1,
+// the middle, each power 2^(64 i) and its neighbours, runs of ones, and limbs just below the
+// modulus.
 template <class F>
 std::vector<F> edge_elements() {
   using Constants = typename F::Constants;

@@ -1,11 +1,11 @@
 // Square roots against their definition, in Fp and Fp2 of both curves.
 #include "field/square_root.h"
 
+#include <gtest/gtest.h>
+
 #include "field/bls12_381.h"
 #include "field/bn254.h"
 #include "field/samples.h"
-
-#include <gtest/gtest.h>
 
 namespace cuzk::field {
 namespace {

@@ -26,9 +26,7 @@ struct Cubic {
   CUZK_HD static constexpr Cubic zero() { return {}; }
   CUZK_HD static constexpr Cubic one() { return {Fp2::one(), {}, {}}; }
   CUZK_HD constexpr bool operator==(const Cubic&) const = default;
-  CUZK_HD constexpr bool is_zero() const {
-    return c0.is_zero() && c1.is_zero() && c2.is_zero();
-  }
+  CUZK_HD constexpr bool is_zero() const { return c0.is_zero() && c1.is_zero() && c2.is_zero(); }
 
   CUZK_HD friend constexpr Cubic operator+(const Cubic& a, const Cubic& b) {
     return {a.c0 + b.c0, a.c1 + b.c1, a.c2 + b.c2};
@@ -156,8 +154,8 @@ struct Dodecic {
     const Fp4 third = Fp4{c0.c1, c1.c2}.squared();
     return {{tripled_minus_double(first.a, c0.c0), tripled_minus_double(second.a, c0.c1),
              tripled_minus_double(third.a, c0.c2)},
-            {tripled_plus_double(T::times_xi(third.b), c1.c0),
-             tripled_plus_double(first.b, c1.c1), tripled_plus_double(second.b, c1.c2)}};
+            {tripled_plus_double(T::times_xi(third.b), c1.c0), tripled_plus_double(first.b, c1.c1),
+             tripled_plus_double(second.b, c1.c2)}};
   }
   // this^e for an element of the cyclotomic subgroup.
   CUZK_HD constexpr Dodecic cyclotomic_pow(std::uint64_t e) const {

@@ -1,11 +1,11 @@
 // What the tower adds to the field laws: Frobenius, sparse products, cyclotomic squares.
 #include "field/tower.h"
 
+#include <gtest/gtest.h>
+
 #include "field/bls12_381.h"
 #include "field/bn254.h"
 #include "field/samples.h"
-
-#include <gtest/gtest.h>
 
 namespace cuzk::field {
 namespace {

@@ -1,23 +1,39 @@
 // Arithmetic modulo p for x86-64: sums with add-with-carry, products with mulx, adcx and adox.
 //
-// The same results as field/montgomery.h, limb for limb. Sums need no more than x86-64; products need
-// BMI2 and ADX, so call multiply_adx only where base::has_adx(). Compilers do not keep two carry
-// chains alive across a row, which is what the product's speed comes from, so it is written out:
-// operand scanning, where each round adds a * b_i (low halves along CF, high halves along OF), then
-// adds factor * p, which clears the lowest limb; that register becomes the next round's top limb.
-// Instruction counts for N limbs: 2 N^2 + N multiplications, twice as many additions with carry.
-// Left out where registers may not suffice (no optimisation, no inlining, sanitizers).
+// The same results as field/montgomery.h, limb for limb. Sums need no more than x86-64; products
+// need BMI2 and ADX, so call multiply_adx only where base::has_adx(). Compilers do not keep two
+// carry chains alive across a row, which is what the product's speed comes from, so it is written
+// out: operand scanning, where each round adds a * b_i (low halves along CF, high halves along OF),
+// then adds factor * p, which clears the lowest limb; that register becomes the next round's top
+// limb. Instruction counts for N limbs: 2 N^2 + N multiplications, twice as many additions with
+// carry. Left out where registers may not suffice (no optimisation, no inlining, sanitizers).
 // Source of the two-chain idea: Ozturk, Guilford, Gopal, "Large Integer Squaring on Intel
 // Architecture Processors", Intel white paper, 2013.
 #pragma once
 
 #include "field/montgomery.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(__NO_INLINE__) && \
-    !defined(__CUDA_ARCH__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// gcc names its sanitizers by macros, clang by features.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define CUZK_FIELD_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CUZK_FIELD_SANITIZED 1
+#endif
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__NO_INLINE__)
+#if !defined(__CUDA_ARCH__) && !defined(CUZK_FIELD_SANITIZED)
 #define CUZK_FIELD_X64 1
+#endif
+#endif
+
+#if defined(CUZK_FIELD_X64)
 
 namespace cuzk::field::x64 {
+
+// The assembly is laid out by rows.
+// clang-format off
 
 // One pass of row[j] += source[j] * rdx for all j, low halves along CF and high halves along OF.
 // Clears both flags first; H must be the register after the last of the row.
@@ -205,6 +221,8 @@ CUZK_INLINE void sub(Limbs<6>& out, const Limbs<6>& a, const Limbs<6>& b,
       : "cc");
   out = {{t0, t1, t2, t3, t4, t5}};
 }
+
+// clang-format on
 
 }  // namespace cuzk::field::x64
 #endif

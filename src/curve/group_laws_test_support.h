@@ -1,7 +1,8 @@
 // The laws of a group of points, in every coordinate system, as a suite over any group description.
 //
-// Instantiate with INSTANTIATE_TYPED_TEST_SUITE_P(Name, GroupLaws, ::testing::Types<...>). For tests.
-// Operands include infinity, equal and opposite points, the cases in which formulas divide by zero.
+// Instantiate with INSTANTIATE_TYPED_TEST_SUITE_P(Name, GroupLaws, ::testing::Types<...>). For
+// tests. Operands include infinity, equal and opposite points, the cases in which formulas divide
+// by zero.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -134,8 +135,7 @@ TYPED_TEST_P(GroupLaws, ScalingIsRepeatedAdditionAndDistributes) {
 
 REGISTER_TYPED_TEST_SUITE_P(GroupLaws, GeneratorIsOnTheCurveAndHasOrderR,
                             EveryAdditionAgreesWithTheTextbook, DoublingIsAddingToItself,
-                            CoordinateSystemsAgreeAlongAChain,
-                            AdditionIsAssociativeAndCommutative,
+                            CoordinateSystemsAgreeAlongAChain, AdditionIsAssociativeAndCommutative,
                             ScalingIsRepeatedAdditionAndDistributes);
 
 }  // namespace cuzk::curve
