@@ -1,5 +1,6 @@
-// Operations of the msm room by group, CPU level and size. Names: msm/<operation>/<group>/<level>/<n>.
-// Times are wall times with --threads set through CUZK_BENCH_THREADS (default 1).
+// Operations of the msm room by group, CPU level and size. Names:
+// msm/<operation>/<group>/<level>/<n>. Times are wall times with --threads set through
+// CUZK_BENCH_THREADS (default 1).
 #include <cstdlib>
 #include <map>
 #include <random>
@@ -78,7 +79,8 @@ void bench_fixed_base(benchmark::State& state, base::CpuLevel level, std::size_t
 
 template <class G>
 void register_group(const std::string& group, std::size_t log2_min, std::size_t log2_max) {
-  for (const auto level : {base::CpuLevel::kPortable, base::CpuLevel::kAdx, base::CpuLevel::kIfma}) {
+  for (const auto level :
+       {base::CpuLevel::kPortable, base::CpuLevel::kAdx, base::CpuLevel::kIfma}) {
     if (level > base::machine_cpu_level()) continue;
     for (std::size_t log2 = log2_min; log2 <= log2_max; log2 += 2) {
       const std::string tail =

@@ -1,13 +1,13 @@
 // Eight elements of a prime field side by side, in radix 2^52, for AVX-512 IFMA.
 //
-// Only files compiled with the instruction set (names ending in _ifma.cpp) may include this, and they
-// call it only after base::cpu_level() said so. Everything lives in namespace ifma, so the linker
-// cannot put a copy built with these instructions in the place of a portable function.
+// Only files compiled with the instruction set (names ending in _ifma.cpp) may include this, and
+// they call it only after base::cpu_level() said so. Everything lives in namespace ifma, so the
+// linker cannot put a copy built with these instructions in the place of a portable function.
 //
-// A Vec holds x * R' mod p with R' = 2^(52 L): L = 8 limbs for 381 bits, 5 for 254 and 255. Values are
-// lazily reduced; "bound k" means below k p. The slack R' / p is 2^35 for BLS12-381 Fp, 84 for BN254
-// Fp, 35 for BLS12-381 Fr, so with operands of bounds j, k a product has bound 1 + j k p / R'.
-// Limbs of a "carried" Vec lie in [0, 2^52); only carried ones may be multiplied.
+// A Vec holds x * R' mod p with R' = 2^(52 L): L = 8 limbs for 381 bits, 5 for 254 and 255. Values
+// are lazily reduced; "bound k" means below k p. The slack R' / p is 2^35 for BLS12-381 Fp, 84 for
+// BN254 Fp, 35 for BLS12-381 Fr, so with operands of bounds j, k a product has bound 1 + j k p /
+// R'. Limbs of a "carried" Vec lie in [0, 2^52); only carried ones may be multiplied.
 //
 // Cost of a product: L (4 L + 1) fused multiplies and 6 L simple operations for eight results.
 #pragma once
@@ -16,10 +16,10 @@
 #error "include this only from files built for AVX-512 IFMA"
 #endif
 
-#include <immintrin.h>
-
 #include <cstddef>
 #include <cstdint>
+
+#include <immintrin.h>
 
 #include "field/prime_field.h"
 
@@ -39,10 +39,10 @@ struct Radix52 {
   static_assert(52 * L >= P::kModulus.bit_length() + 5, "lazy reduction needs slack");
 
   std::uint64_t modulus[L] = {};
-  std::uint64_t negated_inverse = 0;   // -p^-1 mod 2^52
-  std::uint64_t one[L] = {};           // R' mod p
-  std::uint64_t multiple[8][L] = {};   // carried limbs of k p
-  std::uint64_t top_reciprocal = 0;  // floor(2^52 / (top limb of p + 1))
+  std::uint64_t negated_inverse = 0;  // -p^-1 mod 2^52
+  std::uint64_t one[L] = {};          // R' mod p
+  std::uint64_t multiple[8][L] = {};  // carried limbs of k p
+  std::uint64_t top_reciprocal = 0;   // floor(2^52 / (top limb of p + 1))
 
   static constexpr void split(const Limbs<P::kLimbCount + 1>& x, std::uint64_t (&out)[L]) {
     for (std::size_t j = 0; j < L; ++j) out[j] = x.bits(52 * j, 52);
@@ -80,8 +80,7 @@ struct Correction {
     for (std::size_t j = 0; j < L; ++j) {
       for (int q = 0; q < 8; ++q) {
         const int k = Bias - q;
-        const auto magnitude =
-            static_cast<std::int64_t>(kRadix52<P>.multiple[k < 0 ? -k : k][j]);
+        const auto magnitude = static_cast<std::int64_t>(kRadix52<P>.multiple[k < 0 ? -k : k][j]);
         out.limb[j][q] = k < 0 ? -magnitude : magnitude;
       }
     }
@@ -145,8 +144,8 @@ CUZK_IFMA_INLINE Vec<P> raw_add_multiple(const Vec<P>& a) {
   Vec<P> out;
   CUZK_UNROLL for (std::size_t j = 0; j < Vec<P>::L; ++j) {
     const __m512i multiple = broadcast(kRadix52<P>.multiple[kSize][j]);
-    out.limb[j] = K < 0 ? _mm512_sub_epi64(a.limb[j], multiple)
-                        : _mm512_add_epi64(a.limb[j], multiple);
+    out.limb[j] =
+        K < 0 ? _mm512_sub_epi64(a.limb[j], multiple) : _mm512_add_epi64(a.limb[j], multiple);
   }
   return out;
 }
@@ -155,8 +154,7 @@ template <class P>
 CUZK_IFMA_INLINE Vec<P> raw_negate_if(const Vec<P>& a, __mmask8 mask) {
   Vec<P> out;
   CUZK_UNROLL for (std::size_t j = 0; j < Vec<P>::L; ++j) {
-    out.limb[j] =
-        _mm512_mask_sub_epi64(a.limb[j], mask, _mm512_setzero_si512(), a.limb[j]);
+    out.limb[j] = _mm512_mask_sub_epi64(a.limb[j], mask, _mm512_setzero_si512(), a.limb[j]);
   }
   return out;
 }
@@ -182,16 +180,16 @@ CUZK_IFMA_INLINE Vec<P> carried(Vec<P> a) {
   return a;
 }
 
-// Adds the multiple of p that brings a value in (-Bias p, (8 - Bias) p) into [0, (1 + 2^-11) p), and
-// carries it. Limbs may be signed and up to 8 * 2^52 in size; with Bias 0 they are not negative.
-// The quotient comes from the top limb alone.
+// Adds the multiple of p that brings a value in (-Bias p, (8 - Bias) p) into [0, (1 + 2^-11) p),
+// and carries it. Limbs may be signed and up to 8 * 2^52 in size; with Bias 0 they are not
+// negative. The quotient comes from the top limb alone.
 template <int Bias = 5, class P>
 CUZK_IFMA_INLINE Vec<P> reduced(Vec<P> a) {
   constexpr std::size_t L = Vec<P>::L;
   const auto& k = kCorrection<P, Bias>;
   const __m512i top = _mm512_add_epi64(a.limb[L - 1], broadcast(k.top_offset));
-  const __m512i quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), top,
-                                                 broadcast(kRadix52<P>.top_reciprocal));
+  const __m512i quotient =
+      _mm512_madd52hi_epu64(_mm512_setzero_si512(), top, broadcast(kRadix52<P>.top_reciprocal));
   CUZK_UNROLL for (std::size_t j = 0; j < L; ++j) {
     const __m512i table = _mm512_load_si512(k.limb[j]);
     a.limb[j] = _mm512_add_epi64(a.limb[j], _mm512_permutexvar_epi64(quotient, table));
@@ -243,7 +241,8 @@ CUZK_IFMA_INLINE void finish(Vec<P>& out, const __m512i (&t)[Vec<P>::L + 1]) {
 
 }  // namespace internal
 
-// out = a b / R', carried. Not inlined: a call costs a few per cent, an inlined copy 2.5 KB of code.
+// out = a b / R', carried. Not inlined: a call costs a few per cent, an inlined copy 2.5 KB of
+// code.
 template <class P>
 [[gnu::noinline]] void mul(Vec<P>& out, const Vec<P>& a, const Vec<P>& b) {
   constexpr std::size_t L = Vec<P>::L;

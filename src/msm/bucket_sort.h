@@ -79,8 +79,7 @@ class BucketSort {
   };
   Range points_of(std::size_t cell, std::size_t point_count) const {
     const std::size_t slice = cell % plan_.slice_count;
-    return {point_count * slice / plan_.slice_count,
-            point_count * (slice + 1) / plan_.slice_count};
+    return {point_count * slice / plan_.slice_count, point_count * (slice + 1) / plan_.slice_count};
   }
 
   template <std::size_t N>

@@ -22,7 +22,8 @@ using ScalarOf = field::Canonical<typename G::Scalar::Params>;
 template <class G>
 using PointLoader = std::function<void(std::size_t first, std::span<curve::Affine<G>> out)>;
 
-// The buckets of one multiplication. All memory is taken by the constructor, save one summer a thread.
+// The buckets of one multiplication. All memory is taken by the constructor, save one summer a
+// thread.
 template <class G>
 class BucketSums {
  public:
@@ -42,10 +43,8 @@ class BucketSums {
   static std::size_t byte_count(const PointKernel<G>& kernel, const MultiplyPlan& plan,
                                 std::size_t threads) {
     const std::size_t tasks = plan.window_count * plan.chunk_points / plan.task_entries + 1;
-    const std::size_t rows =
-        plan.chunk_points + plan.window_count * plan.bucket_count + 2 * tasks;
-    const std::size_t summer_entries =
-        std::max({plan.task_entries, plan.bucket_count, 2 * tasks});
+    const std::size_t rows = plan.chunk_points + plan.window_count * plan.bucket_count + 2 * tasks;
+    const std::size_t summer_entries = std::max({plan.task_entries, plan.bucket_count, 2 * tasks});
     return rows * kernel.row_bytes + BucketSort::byte_count(plan) +
            threads * SegmentSummer<G>::byte_count(kernel, summer_entries);
   }
@@ -114,8 +113,8 @@ class BucketSums {
     const auto starts = sort_.starts();
     const std::size_t first = task * plan_.task_entries;
     const std::size_t last = std::min(first + plan_.task_entries, sort_.entries().size());
-    std::size_t key = std::size_t(std::upper_bound(starts.begin(), starts.end(), first) -
-                                  starts.begin()) - 1;
+    std::size_t key =
+        std::size_t(std::upper_bound(starts.begin(), starts.end(), first) - starts.begin()) - 1;
     std::vector<std::uint32_t> keys, lengths;
     const std::size_t first_key = key;
     for (std::size_t at = first; at < last; ++key) {

@@ -1,8 +1,8 @@
 // Scalars as signed digits, without carries from window to window.
 //
-// With windows of c bits, add h = sum_w 2^(c-1) 2^(c w) to the scalar k once. Window w of k + h, less
-// 2^(c-1), is a digit in [-2^(c-1), 2^(c-1)), and sum digit_w 2^(c w) = k. So any digit can be read on
-// its own. Raw digits (before the subtraction) fit 16 bits for c <= 16.
+// With windows of c bits, add h = sum_w 2^(c-1) 2^(c w) to the scalar k once. Window w of k + h,
+// less 2^(c-1), is a digit in [-2^(c-1), 2^(c-1)), and sum digit_w 2^(c w) = k. So any digit can be
+// read on its own. Raw digits (before the subtraction) fit 16 bits for c <= 16.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Bodies of FixedBase and to_affine; included by the instantiating files only.
 //
-// Table: for each window w of c bits the rows d 2^(c w) P, d = 1 ... 2^(c-1). A product is the sum of
-// one row per non-zero signed digit: a segment (segments.h). Cost: W (2^(c-1) + n) additions for n
-// products, so c grows with n until the table reaches kTableBytesMax.
+// Table: for each window w of c bits the rows d 2^(c w) P, d = 1 ... 2^(c-1). A product is the sum
+// of one row per non-zero signed digit: a segment (segments.h). Cost: W (2^(c-1) + n) additions for
+// n products, so c grows with n until the table reaches kTableBytesMax.
 #pragma once
 
 #include "msm/bucket_sums.h"
@@ -46,8 +46,8 @@ void fill_multiples(SegmentSummer<G>& summer, std::uint8_t* rows, std::size_t co
 template <class G>
 FixedBase<G>::FixedBase(const curve::Affine<G>& base, std::size_t expected_count)
     : kernel_(&point_kernel<G>()),
-      window_bits_(fixed_base_window_bits(expected_count, G::Scalar::kBitCount,
-                                          kernel_->row_bytes)) {
+      window_bits_(
+          fixed_base_window_bits(expected_count, G::Scalar::kBitCount, kernel_->row_bytes)) {
   const std::size_t windows = window_count(G::Scalar::kBitCount, window_bits_);
   const std::size_t rows = std::size_t{1} << (window_bits_ - 1);
   std::vector<curve::Jacobian<G>> powers;
@@ -73,8 +73,7 @@ FixedBase<G>::FixedBase(const curve::Affine<G>& base, std::size_t expected_count
 // One block of products: a segment of table rows each; a zero scalar has none.
 template <class G>
 void FixedBase<G>::multiply_block(
-    SegmentSummer<G>& summer,
-    std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
+    SegmentSummer<G>& summer, std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
     std::span<curve::Affine<G>> out) const {
   const std::size_t windows = window_count(G::Scalar::kBitCount, window_bits_);
   const std::size_t rows = std::size_t{1} << (window_bits_ - 1);
@@ -105,9 +104,8 @@ void FixedBase<G>::multiply_block(
 }
 
 template <class G>
-void FixedBase<G>::multiply(
-    std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
-    std::span<curve::Affine<G>> out) const {
+void FixedBase<G>::multiply(std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
+                            std::span<curve::Affine<G>> out) const {
   CUZK_CHECK(scalars.size() == out.size());
   const std::size_t windows = window_count(G::Scalar::kBitCount, window_bits_);
   const std::size_t blocks = (scalars.size() + kFixedBaseBlock - 1) / kFixedBaseBlock;

@@ -32,7 +32,8 @@ std::uint64_t multiply_scratch_bytes(std::size_t point_count);
 // Sum of the bases whose bit is set: bit i of the bitmap (64 bits a word, least significant first)
 // belongs to base i. Bits past bases.size() must be clear. Batched affine additions, no buckets.
 template <class G>
-curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap);
+curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases,
+                                 std::span<const std::uint64_t> bitmap);
 
 template <class G>
 struct PointKernel;

@@ -66,8 +66,11 @@ class MsmTest : public ::testing::Test {
     std::vector<Scalar> out;
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t kind = rng() % 8;
-      out.push_back(kind == 0 ? small(0) : kind == 1 ? small(1) : kind == 2 ? minus_one()
-                    : kind == 3 ? small(rng() % 65537) : random_scalar(rng));
+      out.push_back(kind == 0   ? small(0)
+                    : kind == 1 ? small(1)
+                    : kind == 2 ? minus_one()
+                    : kind == 3 ? small(rng() % 65537)
+                                : random_scalar(rng));
     }
     return out;
   }

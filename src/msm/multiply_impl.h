@@ -28,8 +28,7 @@ curve::Jacobian<G> multiply_loaded(const PointLoader<G>& load,
 }
 
 template <class G>
-curve::Jacobian<G> multiply(const PointSource<G>& bases,
-                            std::span<const ScalarOf<G>> scalars) {
+curve::Jacobian<G> multiply(const PointSource<G>& bases, std::span<const ScalarOf<G>> scalars) {
   CUZK_CHECK(bases.size() == scalars.size());
   return multiply_loaded<G>(
       [&](std::size_t first, std::span<curve::Affine<G>> out) { bases.decode(first, out); },
@@ -83,8 +82,8 @@ curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases,
                                  std::span<const std::uint64_t> bitmap) {
   CUZK_CHECK(bitmap.size() >= (bases.size() + 63) / 64);
   // Pieces of whole words, some for each thread, long enough to share inversions well.
-  const std::size_t piece = std::clamp<std::size_t>(
-      bases.size() / (8 * base::thread_count()) / 64 * 64, 4096, 32768);
+  const std::size_t piece =
+      std::clamp<std::size_t>(bases.size() / (8 * base::thread_count()) / 64 * 64, 4096, 32768);
   const std::size_t pieces = (bases.size() + piece - 1) / piece;
   const PointKernel<G>& kernel = point_kernel<G>();
   RowBuffer partial(pieces * kernel.row_bytes);

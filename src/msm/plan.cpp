@@ -25,9 +25,8 @@ std::uint64_t additions(std::size_t points, std::size_t chunks, std::size_t wind
 MultiplyPlan plan_multiply(std::size_t point_count, const PlanInputs& inputs) {
   CUZK_CHECK(inputs.chunk_points_max > 0 && inputs.thread_count > 0);
   MultiplyPlan plan;
-  const std::size_t chunks =
-      std::max<std::size_t>(1, (point_count + inputs.chunk_points_max - 1) /
-                                   inputs.chunk_points_max);
+  const std::size_t chunks = std::max<std::size_t>(
+      1, (point_count + inputs.chunk_points_max - 1) / inputs.chunk_points_max);
   plan.chunk_points = std::max<std::size_t>(1, (point_count + chunks - 1) / chunks);
   for (std::size_t c = kWindowBitsMin; c <= kWindowBitsMax; ++c) {
     const std::size_t windows = window_count(inputs.scalar_bits, c);
@@ -45,8 +44,8 @@ MultiplyPlan plan_multiply(std::size_t point_count, const PlanInputs& inputs) {
           : (2 * inputs.thread_count + plan.window_count - 1) / plan.window_count;
   plan.slice_count = std::clamp<std::size_t>(plan.chunk_points / kSlicePointsMin, 1, slices_wanted);
   const std::size_t entries = plan.chunk_points * plan.window_count;
-  plan.task_entries = std::clamp(entries / (kTasksPerThread * inputs.thread_count),
-                                 kTaskEntriesMin, kTaskEntriesMax);
+  plan.task_entries = std::clamp(entries / (kTasksPerThread * inputs.thread_count), kTaskEntriesMin,
+                                 kTaskEntriesMax);
   return plan;
 }
 

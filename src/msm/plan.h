@@ -1,15 +1,15 @@
 // How a multi-scalar multiplication is cut: window size by cost, chunks and tasks by memory.
 //
-// With windows of c bits, signed digits and B = 2^(c-1) buckets, W = ceil((bits + 1) / c) windows and
-// n points in chunks of m, the number of point additions is
+// With windows of c bits, signed digits and B = 2^(c-1) buckets, W = ceil((bits + 1) / c) windows
+// and n points in chunks of m, the number of point additions is
 //
 //     W n                       one per digit (zero digits are skipped)
 //   + W B (ceil(n / m) - 1)     merging each later chunk into the buckets
 //   + 2 W B                     turning buckets into the sum (reduce.h)
 //   + W B                       touching the buckets' memory at all, about an addition each
 //
-// and the plan takes the c in [2, 16] with the least. Everything else (256 doublings, one inversion a
-// batch) is small and does not depend on c.
+// and the plan takes the c in [2, 16] with the least. Everything else (256 doublings, one inversion
+// a batch) is small and does not depend on c.
 #pragma once
 
 #include <cstddef>

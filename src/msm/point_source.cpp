@@ -51,8 +51,7 @@ Affine<G> read_point(const std::uint8_t* in, PointLayout layout) {
 
 template <class G>
 constexpr bool has_layout(PointLayout layout) {
-  return layout == PointLayout::kNative ||
-         std::is_same_v<typename G::Curve, curve::Bls12_381>;
+  return layout == PointLayout::kNative || std::is_same_v<typename G::Curve, curve::Bls12_381>;
 }
 
 }  // namespace

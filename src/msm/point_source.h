@@ -1,4 +1,5 @@
-// Bases of a multi-scalar multiplication, wherever they live: in memory or inside a mapped key file.
+// Bases of a multi-scalar multiplication, wherever they live: in memory or inside a mapped key
+// file.
 //
 // A source borrows bytes and decodes a run of them at a time into affine Montgomery form, so a key
 // file of 44 GiB is never copied. It does not check the points: readers do (curve/encoding.h).

@@ -1,13 +1,13 @@
 // From buckets to the sum: sum_b (b + 1) S_b for each window, all in batched additions.
 //
-// Pairwise: with T_k = S_2k + S_2k+1, sum_b b S_b = 2 sum_k k T_k + sum_k S_2k+1. Repeating this on T
-// leaves, for each bit l, the sum O_l of the right-hand partners of level l, and the total:
+// Pairwise: with T_k = S_2k + S_2k+1, sum_b b S_b = 2 sum_k k T_k + sum_k S_2k+1. Repeating this on
+// T leaves, for each bit l, the sum O_l of the right-hand partners of level l, and the total:
 //
 //     sum_b (b + 1) S_b = total + sum_l 2^l O_l.
 //
-// In place: level l adds row b + 2^l to row b for each b = 0 mod 2^(l+1); the partner keeps its value,
-// so O_l is the sum of the rows with b = 2^l mod 2^(l+1), a segment. In all 2 B additions a window,
-// as many as the running sum needs, but independent of each other.
+// In place: level l adds row b + 2^l to row b for each b = 0 mod 2^(l+1); the partner keeps its
+// value, so O_l is the sum of the rows with b = 2^l mod 2^(l+1), a segment. In all 2 B additions a
+// window, as many as the running sum needs, but independent of each other.
 #pragma once
 
 #include "msm/segments.h"
@@ -24,7 +24,9 @@ WindowParts<G> reduce_window(SegmentSummer<G>& summer, std::uint8_t* buckets,
                              std::size_t bucket_count) {
   const PointKernel<G>& kernel = summer.kernel();
   const std::size_t row_bytes = kernel.row_bytes;
-  const auto is_zero = [&](std::size_t b) { return row_is_zero(buckets + b * row_bytes, row_bytes); };
+  const auto is_zero = [&](std::size_t b) {
+    return row_is_zero(buckets + b * row_bytes, row_bytes);
+  };
   std::vector<AddPair> pairs;
   pairs.reserve(bucket_count / 2);
   for (std::size_t stride = 1; stride < bucket_count; stride *= 2) {

@@ -1,9 +1,9 @@
 // Sums of many segments of points at once, by trees of batched affine additions.
 //
-// This is the engine under everything in this room: a bucket, a bit sum and a fixed-base product are
-// each a segment. In a round, every segment adds its points in pairs and halves its length; all pairs
-// of all segments are one batch. A segment of n points costs n - 1 additions whatever its points
-// are, so a pile-up into one bucket costs no more than an even spread.
+// This is the engine under everything in this room: a bucket, a bit sum and a fixed-base product
+// are each a segment. In a round, every segment adds its points in pairs and halves its length; all
+// pairs of all segments are one batch. A segment of n points costs n - 1 additions whatever its
+// points are, so a pile-up into one bucket costs no more than an even spread.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace cuzk::msm {
 
-// Working memory of one thread for segments of at most `entries_max` points together. Reused for any
-// number of calls; not for two threads at once.
+// Working memory of one thread for segments of at most `entries_max` points together. Reused for
+// any number of calls; not for two threads at once.
 template <class G>
 class SegmentSummer {
  public:
@@ -31,7 +31,8 @@ class SegmentSummer {
 
   static std::size_t byte_count(const PointKernel<G>& kernel, std::size_t entries_max) {
     return work_rows(entries_max) * kernel.row_bytes + kernel.scratch_bytes +
-           (entries_max / 2 + 1) * sizeof(AddPair) + entries_max * (2 * sizeof(Segment) + sizeof(std::uint32_t));
+           (entries_max / 2 + 1) * sizeof(AddPair) +
+           entries_max * (2 * sizeof(Segment) + sizeof(std::uint32_t));
   }
   std::size_t entries_max() const noexcept { return entries_max_; }
 
@@ -58,7 +59,8 @@ class SegmentSummer {
   const PointKernel<G>& kernel() const noexcept { return kernel_; }
 
  private:
-  // Rows [first, first + (length - 1) * stride] in steps of the round's stride are still to be added.
+  // Rows [first, first + (length - 1) * stride] in steps of the round's stride are still to be
+  // added.
   struct Segment {
     std::uint32_t first, length;
   };

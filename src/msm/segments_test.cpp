@@ -76,14 +76,14 @@ TYPED_TEST(KernelTest, AddsEveryKindOfPair) {
         pairs.push_back({operand(rng() % 64, rng() % 2 != 0), operand(rng() % 64, rng() % 2 != 0),
                          static_cast<std::uint32_t>(count - 1 - i)});
       }
-      kernel->add_pairs(rows.data(), rows.data(), out.data(), pairs.data(), count,
-                        scratch.data());
+      kernel->add_pairs(rows.data(), rows.data(), out.data(), pairs.data(), count, scratch.data());
       std::vector<Affine<G>> sums(count);
       kernel->unpack(out.data(), count, sums.data());
       for (const AddPair& pair : pairs) {
         const auto p = points[pair.left >> 1], q = points[pair.right >> 1];
         const auto expected = (Jacobian<G>::from_affine((pair.left & 1) != 0 ? -p : p) +
-                               ((pair.right & 1) != 0 ? -q : q)).to_affine();
+                               ((pair.right & 1) != 0 ? -q : q))
+                                  .to_affine();
         ASSERT_EQ(sums[pair.out], expected) << kernel->name << " " << count;
       }
     }

@@ -66,14 +66,15 @@ void bit_reverse(std::span<F> values, std::size_t log2) {
   const std::size_t middle_log2 = log2 - 2 * internal::kTileLog2;
   base::parallel_for(0, std::size_t{1} << middle_log2, 256,
                      [&](std::size_t first, std::size_t last) {
-    for (std::size_t middle = first; middle < last; ++middle) {
-      const std::size_t partner = reverse_bits(middle, middle_log2);
-      if (partner < middle) continue;
-      const Tile tile = Tile::read(values, log2, middle);
-      if (partner != middle) Tile::read(values, log2, partner).write_reversed(values, log2, middle);
-      tile.write_reversed(values, log2, partner);
-    }
-  });
+                       for (std::size_t middle = first; middle < last; ++middle) {
+                         const std::size_t partner = reverse_bits(middle, middle_log2);
+                         if (partner < middle) continue;
+                         const Tile tile = Tile::read(values, log2, middle);
+                         if (partner != middle)
+                           Tile::read(values, log2, partner).write_reversed(values, log2, middle);
+                         tile.write_reversed(values, log2, partner);
+                       }
+                     });
 }
 
 }  // namespace cuzk::poly

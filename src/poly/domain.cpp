@@ -4,11 +4,11 @@
 //
 //   X[k] = sum_c omega^(c k1) (omega^R)^(c k2) sum_r x[r C + c] (omega^C)^(r k1):
 //
-// transforms of size R down the columns, the twist omega^(c k1), transforms of size C along the rows
-// (D. H. Bailey, "FFTs in external or hierarchical memory", 1990). Each leaves its result bit-reversed,
-// and the place rev(k1) C + rev(k2) is the bit-reversed k. A coset shift s enters as s^(r C) on the
-// rows and s^c in the twist, on the way back as s^-k1 in the twist and s^(-R k2) on the columns; the
-// division by m is in the twist, too.
+// transforms of size R down the columns, the twist omega^(c k1), transforms of size C along the
+// rows (D. H. Bailey, "FFTs in external or hierarchical memory", 1990). Each leaves its result
+// bit-reversed, and the place rev(k1) C + rev(k2) is the bit-reversed k. A coset shift s enters as
+// s^(r C) on the rows and s^c in the twist, on the way back as s^-k1 in the twist and s^(-R k2) on
+// the columns; the division by m is in the twist, too.
 #include "poly/domain.h"
 
 #include <algorithm>
@@ -79,13 +79,13 @@ void for_lane_groups(std::size_t count, const Body& body) {
 // How the passes of one transform differ from those of another; all without the kernel's scale.
 template <class F>
 struct Direction {
-  F omega;                          // or its inverse
-  const std::vector<F>* twiddles;   // of size C, scaled
-  F start = F::one();               // factor of the whole result
-  F column_ratio = F::one();        // start(c) = start * column_ratio^c
-  F index_ratio = F::one();         // ratio(c) = index_ratio * omega^c
-  std::vector<F> row_factors;       // scaled; empty for none
-  std::vector<F> column_factors;    // by position, scaled; empty for none
+  F omega;                         // or its inverse
+  const std::vector<F>* twiddles;  // of size C, scaled
+  F start = F::one();              // factor of the whole result
+  F column_ratio = F::one();       // start(c) = start * column_ratio^c
+  F index_ratio = F::one();        // ratio(c) = index_ratio * omega^c
+  std::vector<F> row_factors;      // scaled; empty for none
+  std::vector<F> column_factors;   // by position, scaled; empty for none
 };
 
 template <class F>
@@ -164,9 +164,9 @@ template <class F>
 base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2) {
   if (size_log2 > F::kTwoAdicity) {
     return base::Error{base::ErrorKind::kInvalidArgument,
-                       "a domain of 2^" + std::to_string(size_log2) + " elements does not exist in " +
-                           F::Params::kName + ", the largest is 2^" +
-                           std::to_string(F::kTwoAdicity)};
+                       "a domain of 2^" + std::to_string(size_log2) +
+                           " elements does not exist in " + F::Params::kName +
+                           ", the largest is 2^" + std::to_string(F::kTwoAdicity)};
   }
   F omega = F::two_adic_root();
   for (std::size_t i = size_log2; i < F::kTwoAdicity; ++i) omega = omega.squared();
@@ -179,9 +179,9 @@ base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2, const F& omega)
   F half_power = omega;
   for (std::size_t i = 1; i < size_log2; ++i) half_power = half_power.squared();
   if (size_log2 > F::kTwoAdicity || half_power != (size_log2 == 0 ? F::one() : -F::one())) {
-    return base::Error{base::ErrorKind::kInvalidArgument,
-                       "the generator given for a domain of 2^" + std::to_string(size_log2) +
-                           " elements has another order"};
+    return base::Error{base::ErrorKind::kInvalidArgument, "the generator given for a domain of 2^" +
+                                                              std::to_string(size_log2) +
+                                                              " elements has another order"};
   }
   Domain domain;
   domain.size_log2_ = size_log2;
@@ -220,8 +220,8 @@ void Domain<F>::forward_coset(std::span<F> values, const F& shift) const {
   if (has_shift) {
     const std::size_t row_count = std::size_t{1} << (size_log2_ / 2);
     direction.column_ratio = shift;
-    direction.row_factors = powers(shift.pow(size() / row_count), row_count,
-                                   F::from_u64(kernel_->constant_scale));
+    direction.row_factors =
+        powers(shift.pow(size() / row_count), row_count, F::from_u64(kernel_->constant_scale));
   }
   transform(values, size_log2_, *kernel_, direction);
 }
@@ -239,9 +239,9 @@ void Domain<F>::inverse_coset(std::span<F> values, const F& shift) const {
   direction.index_ratio = ratio;
   if (!shift.is_one()) {
     const std::size_t row_log2 = size_log2_ / 2, column_log2 = size_log2_ - row_log2;
-    direction.column_factors = powers(ratio.pow(std::size_t{1} << row_log2),
-                                      std::size_t{1} << column_log2,
-                                      F::from_u64(kernel_->constant_scale));
+    direction.column_factors =
+        powers(ratio.pow(std::size_t{1} << row_log2), std::size_t{1} << column_log2,
+               F::from_u64(kernel_->constant_scale));
     bit_reverse<F>(direction.column_factors, column_log2);
   }
   transform(values, size_log2_, *kernel_, direction);

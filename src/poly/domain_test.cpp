@@ -22,8 +22,7 @@ std::vector<F> random_values(std::size_t count, std::uint64_t seed) {
   std::vector<F> out;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t choice = generator.next_u64();
-    out.push_back(choice % 4 == 0 ? borders[choice / 4 % borders.size()]
-                                  : generator.next<F>());
+    out.push_back(choice % 4 == 0 ? borders[choice / 4 % borders.size()] : generator.next<F>());
   }
   return out;
 }
@@ -116,8 +115,8 @@ TYPED_TEST(DomainTest, EqualsHornerAtChosenPointsAndInvertsAtAllSizes) {
     auto plain = coefficients, coset = coefficients;
     domain.forward(plain);
     domain.forward_coset(coset, shift);
-    for (const std::size_t place : {std::size_t{0}, std::size_t{1}, domain.size() / 3,
-                                    domain.size() - 1}) {
+    for (const std::size_t place :
+         {std::size_t{0}, std::size_t{1}, domain.size() / 3, domain.size() - 1}) {
       const std::size_t i = place % domain.size();
       F x = domain.omega().pow(i), at_x = F::zero(), at_shifted = F::zero();
       for (std::size_t j = domain.size(); j > 0; --j) {

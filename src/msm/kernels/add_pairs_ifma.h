@@ -6,8 +6,8 @@
 // 1.5 + 3 + 2 for the inversion and 3 + 2 + 3 for the rest.
 //
 // A vector that may hold an exceptional pair (equal x, an infinite operand) is found by comparing
-// lowest limbs; `classify` then decides exactly and leaves masks for the backward pass. Denominators
-// of pairs that need none become one.
+// lowest limbs; `classify` then decides exactly and leaves masks for the backward pass.
+// Denominators of pairs that need none become one.
 //
 // Bounds in units of p: rows 1 + 2^-11; d and the numerator below 5.1; products below 2.
 #pragma once
@@ -18,8 +18,8 @@
 
 namespace cuzk::msm::ifma {
 
-// Pairs of a block share an inversion (2 us): 1024 of them make it 2 ns each, and the rows and entries
-// of two blocks stay in a second-level cache of 1 MiB.
+// Pairs of a block share an inversion (2 us): 1024 of them make it 2 ns each, and the rows and
+// entries of two blocks stay in a second-level cache of 1 MiB.
 inline constexpr std::size_t kBlockVectors = 128;
 
 // Lanes by what happens to them; lanes in none of them are plain chords.
@@ -93,9 +93,9 @@ CUZK_IFMA_INLINE Operands operands_of(const Arrays<E>& arrays, const AddPair* pa
   return out;
 }
 
-// Rows come from far away once and then from the second-level cache, so they are fetched twice: into
-// the second level a block ahead, evenly spread over the arithmetic, and into the first level one
-// vector ahead. Neither reads past the lists.
+// Rows come from far away once and then from the second-level cache, so they are fetched twice:
+// into the second level a block ahead, evenly spread over the arithmetic, and into the first level
+// one vector ahead. Neither reads past the lists.
 template <_mm_hint Hint, std::size_t Bytes>
 CUZK_IFMA_INLINE void prefetch(const std::uint8_t* row) {
   CUZK_UNROLL for (std::size_t i = 0; i < Bytes; i += 64) {
@@ -143,8 +143,7 @@ CUZK_IFMA_INLINE void forward_step(const Operands& operands, BlockEntry<E>& entr
   load(x2, operands.right, 0);
   entry.denominator = carried(raw_add_multiple<2>(raw_sub(x2, x1)));
   entry.exceptions = {};
-  const __mmask8 suspects =
-      may_be_multiple(entry.denominator) | may_be_zero(x1) | may_be_zero(x2);
+  const __mmask8 suspects = may_be_multiple(entry.denominator) | may_be_zero(x1) | may_be_zero(x2);
   if (suspects != 0) [[unlikely]] {
     entry.exceptions = classify(operands, x1, x2, entry.denominator);
   }
@@ -201,7 +200,8 @@ CUZK_IFMA_INLINE void backward_step(const Operands& operands, const BlockEntry<E
   const E slope = numerator * own;
   E x3 = reduced(raw_sub(raw_sub(squared(slope), x1), x2));
   E y3 = reduced(raw_sub(slope * carried(raw_add_multiple<2>(raw_sub(x1, x3))), y1));
-  if (exceptional) [[unlikely]] place_exceptions(operands, entry.exceptions, x3, y3);
+  if (exceptional) [[unlikely]]
+    place_exceptions(operands, entry.exceptions, x3, y3);
   store(x3, operands.out, 0);
   store(y3, operands.out, Coordinate<E>::kBytes);
 }
@@ -224,8 +224,8 @@ template <class P, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
   return inverse * (by4 * (by2 * by1));
 }
 
-// One block of `count` pairs, of `available` in the list. Rows of the first block are fetched on the
-// way forward, those of every later block on the way back of the one before.
+// One block of `count` pairs, of `available` in the list. Rows of the first block are fetched on
+// the way forward, those of every later block on the way back of the one before.
 template <class E, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
 void add_block(const Arrays<E>& arrays, const AddPair* pairs, std::size_t count,
                std::size_t available, bool is_first, BlockEntry<E>* entries) {

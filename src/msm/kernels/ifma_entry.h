@@ -11,8 +11,8 @@ struct AddPair;
 namespace cuzk::msm::ifma {
 
 using AddPairsFunction = void (*)(const std::uint8_t* left_rows, const std::uint8_t* right_rows,
-                                  std::uint8_t* out_rows, const AddPair* pairs,
-                                  std::size_t count, std::uint8_t* scratch);
+                                  std::uint8_t* out_rows, const AddPair* pairs, std::size_t count,
+                                  std::uint8_t* scratch);
 
 // A kernel and the scratch it needs; null in builds for other processors.
 struct Entry {

@@ -44,10 +44,10 @@ CUZK_IFMA_INLINE void load(Vec<P>& out, const RowPointers& rows, std::size_t wor
     __m512i z[4];
     CUZK_UNROLL for (int i = 0; i < 4; ++i) {
       const int first = (i & 1) + (i & 2) * 2;
-      const auto low = _mm256_load_si256(
-          reinterpret_cast<const __m256i*>(rows.row[first] + 8 * word));
-      const auto high = _mm256_load_si256(
-          reinterpret_cast<const __m256i*>(rows.row[first + 2] + 8 * word));
+      const auto low =
+          _mm256_load_si256(reinterpret_cast<const __m256i*>(rows.row[first] + 8 * word));
+      const auto high =
+          _mm256_load_si256(reinterpret_cast<const __m256i*>(rows.row[first + 2] + 8 * word));
       z[i] = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
     }
     const __m512i even0 = _mm512_unpacklo_epi64(z[0], z[1]);

@@ -4,8 +4,8 @@
 // does not use the curve's b, so it may run on the isomorphic curve (x, y) -> (u^2 x, u^3 y). With
 // u^2 = R / R' the stored words of x are already right, and only y is multiplied, by u.
 //
-// Rows: a coordinate of 8 limbs takes 8 words, one limb each; a coordinate of 5 limbs takes 4 words,
-// the integer in radix 2^64. x before y, c0 before c1. Values lie in [0, (1 + 2^-11) p).
+// Rows: a coordinate of 8 limbs takes 8 words, one limb each; a coordinate of 5 limbs takes 4
+// words, the integer in radix 2^64. x before y, c0 before c1. Values lie in [0, (1 + 2^-11) p).
 #pragma once
 
 #include <cstring>
@@ -27,9 +27,9 @@ struct Format {
   static constexpr F power(std::size_t k) {
     return F::from_montgomery(F::Constants::power_of_two(64 * F::kLimbCount + k));
   }
-  static constexpr F kFromU = power(kShift / 2);                       // 1 / u
-  static constexpr F kToU = power(kShift / 2).inverse();               // u
-  static constexpr F kInverseFactor = power(2 * kShift);               // (R' / R)^2
+  static constexpr F kFromU = power(kShift / 2);          // 1 / u
+  static constexpr F kToU = power(kShift / 2).inverse();  // u
+  static constexpr F kInverseFactor = power(2 * kShift);  // (R' / R)^2
 };
 
 template <class F>

@@ -24,8 +24,8 @@ namespace {
 template <class G>
 PointKernel<G> with_entry(const ifma::Entry& entry) {
   using Rows = ifma_rows::Rows<G>;
-  return {"ifma",     Rows::kRowBytes, entry.scratch_bytes, Rows::pack, Rows::unpack,
-          Rows::copy, entry.add_pairs};
+  return {"ifma",       Rows::kRowBytes, entry.scratch_bytes, Rows::pack,
+          Rows::unpack, Rows::copy,      entry.add_pairs};
 }
 
 template <class G>
@@ -68,7 +68,7 @@ const PointKernel<G>& point_kernel() {
   return wanted && ifma != nullptr ? *ifma : portable_point_kernel<G>();
 }
 
-#define CUZK_POINT_KERNELS(G)                          \
+#define CUZK_POINT_KERNELS(G)                                \
   template const PointKernel<G>& portable_point_kernel<G>(); \
   template const PointKernel<G>* ifma_point_kernel<G>();     \
   template const PointKernel<G>& point_kernel<G>()

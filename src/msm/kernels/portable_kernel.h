@@ -117,8 +117,8 @@ void add_block(const std::uint8_t* left_rows, const std::uint8_t* right_rows,
       own = inverse_from_norm(entry.denominator, inverse * entry.prefix);
       inverse *= norm(entry.denominator);
     }
-    reinterpret_cast<Affine<G>*>(out_rows)[pair.out] = finish(
-        read<G>(left_rows, pair.left), read<G>(right_rows, pair.right), entry.kind, own);
+    reinterpret_cast<Affine<G>*>(out_rows)[pair.out] =
+        finish(read<G>(left_rows, pair.left), read<G>(right_rows, pair.right), entry.kind, own);
   }
 }
 
@@ -149,8 +149,7 @@ void copy(const std::uint8_t* row, bool negated, std::uint8_t* out) {
 
 template <class G>
 inline constexpr PointKernel<G> kKernel = {
-    "portable", sizeof(Affine<G>), sizeof(BlockEntry<G>) * kBlockPairs,
-    pack<G>,    unpack<G>,         copy<G>,
-    add_pairs<G>};
+    "portable", sizeof(Affine<G>), sizeof(BlockEntry<G>) * kBlockPairs, pack<G>, unpack<G>,
+    copy<G>,    add_pairs<G>};
 
 }  // namespace cuzk::msm::portable

@@ -45,8 +45,7 @@ void columns(const ColumnPass<F>& pass, const ColumnRun<F>& run, std::uint8_t* s
     for (std::size_t r = 0; r < size; ++r) {
       const F* row = pass.values + r * pass.column_count + c;
       for (std::size_t i = 0; i < kLaneCount; ++i) {
-        tile[i * size + r] =
-            pass.row_factors == nullptr ? row[i] : row[i] * pass.row_factors[r];
+        tile[i * size + r] = pass.row_factors == nullptr ? row[i] : row[i] * pass.row_factors[r];
       }
     }
     for (std::size_t i = 0; i < kLaneCount; ++i) {

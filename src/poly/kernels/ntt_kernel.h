@@ -35,7 +35,8 @@ struct ColumnPass {
   SubTransform<F> transform;
   const F* row_factors = nullptr;
 };
-// One run of columns. start and ratio of the first eight; eight further on, both grow by their step.
+// One run of columns. start and ratio of the first eight; eight further on, both grow by their
+// step.
 template <class F>
 struct ColumnRun {
   std::size_t first = 0, count = 0;
@@ -59,8 +60,7 @@ struct NttKernel {
   // Scratch for sub-transforms of that size, to be aligned to 64 bytes.
   std::size_t (*scratch_bytes)(std::size_t size_log2);
   void (*columns)(const ColumnPass<F>& pass, const ColumnRun<F>& run, std::uint8_t* scratch);
-  void (*rows)(const RowPass<F>& pass, std::size_t first, std::size_t count,
-               std::uint8_t* scratch);
+  void (*rows)(const RowPass<F>& pass, std::size_t first, std::size_t count, std::uint8_t* scratch);
 };
 
 template <class F>
