@@ -177,33 +177,50 @@ template <class E>
   out = carried(raw_add(raw_add(square, square), square));
 }
 
+// A vector on its way back.
 template <class E>
-CUZK_IFMA_INLINE void backward_step(const Operands& operands, const BlockEntry<E>& entry,
-                                    Vec<typename E::Params>& inverse) {
-  E x1, y1, y2;
-  load(x1, operands.left, 0);
-  load(y1, operands.left, Coordinate<E>::kBytes);
-  load(y2, operands.right, Coordinate<E>::kBytes);
-  y1 = raw_negate_if(y1, operands.left_negated);
-  y2 = raw_negate_if(y2, operands.right_negated);
-  E numerator = carried(raw_add_multiple<3>(raw_sub(y2, y1)));
-  E x2 = raw_add_multiple<-2>(raw_add(entry.denominator, x1));
-  const bool exceptional = entry.exceptions.any();
-  if (exceptional) [[unlikely]] {
-    E tangent;
-    tangent_numerator(tangent, x1);
-    numerator = select(entry.exceptions.tangent, numerator, tangent);
-    x2 = select(entry.exceptions.tangent, x2, x1);
+struct BackwardStep {
+  Operands operands;
+  const BlockEntry<E>* entry;
+  E x1, y1, x2, numerator, slope, x3;
+
+  CUZK_IFMA_INLINE void begin(Vec<typename E::Params>& inverse) {
+    E y2;
+    load(x1, operands.left, 0);
+    load(y1, operands.left, Coordinate<E>::kBytes);
+    load(y2, operands.right, Coordinate<E>::kBytes);
+    y1 = raw_negate_if(y1, operands.left_negated);
+    y2 = raw_negate_if(y2, operands.right_negated);
+    numerator = carried(raw_add_multiple<3>(raw_sub(y2, y1)));
+    x2 = raw_add_multiple<-2>(raw_add(entry->denominator, x1));
+    if (entry->exceptions.any()) [[unlikely]] {
+      E tangent;
+      tangent_numerator(tangent, x1);
+      numerator = select(entry->exceptions.tangent, numerator, tangent);
+      x2 = select(entry->exceptions.tangent, x2, x1);
+    }
+    slope = inverse_from_norm(entry->denominator, inverse * entry->prefix);
+    inverse = inverse * entry->norm();
   }
-  const E own = inverse_from_norm(entry.denominator, inverse * entry.prefix);
-  inverse = inverse * entry.norm();
-  const E slope = numerator * own;
-  E x3 = reduced(raw_sub(raw_sub(squared(slope), x1), x2));
-  E y3 = reduced(raw_sub(slope * carried(raw_add_multiple<2>(raw_sub(x1, x3))), y1));
-  if (exceptional) [[unlikely]]
-    place_exceptions(operands, entry.exceptions, x3, y3);
-  store(x3, operands.out, 0);
-  store(y3, operands.out, Coordinate<E>::kBytes);
+  CUZK_IFMA_INLINE void find_slope() { slope = numerator * slope; }
+  CUZK_IFMA_INLINE void find_x() { x3 = reduced(raw_sub(raw_sub(squared(slope), x1), x2)); }
+  CUZK_IFMA_INLINE void finish() {
+    E y3 = reduced(raw_sub(slope * carried(raw_add_multiple<2>(raw_sub(x1, x3))), y1));
+    if (entry->exceptions.any()) [[unlikely]] {
+      place_exceptions(operands, entry->exceptions, x3, y3);
+    }
+    store(x3, operands.out, 0);
+    store(y3, operands.out, Coordinate<E>::kBytes);
+  }
+};
+
+// `Count` vectors in step: the carries of one hide behind the products of the other.
+template <std::size_t Count, class E>
+CUZK_IFMA_INLINE void go_back(BackwardStep<E>* steps, Vec<typename E::Params>& inverse) {
+  CUZK_UNROLL for (std::size_t i = 0; i < Count; ++i) steps[i].begin(inverse);
+  CUZK_UNROLL for (std::size_t i = 0; i < Count; ++i) steps[i].find_slope();
+  CUZK_UNROLL for (std::size_t i = 0; i < Count; ++i) steps[i].find_x();
+  CUZK_UNROLL for (std::size_t i = 0; i < Count; ++i) steps[i].finish();
 }
 
 // The inverse of each lane from one scalar inversion: the lanes' product is built by rotations, and
@@ -244,13 +261,23 @@ void add_block(const Arrays<E>& arrays, const AddPair* pairs, std::size_t count,
     forward_step(operands_of(arrays, next, count - 8 * v), entries[v], running);
   }
   Vec<P> inverse = invert_lanes<P, Invert>(running);
-  for (std::size_t v = vectors; v > 0; --v) {
-    const std::size_t first = 8 * (v - 1), ahead = count + 8 * (vectors - v);
-    if (ahead + 8 <= available) {
-      prefetch_vector<_MM_HINT_T1, kRowBytes>(arrays, pairs + ahead);
+  BackwardStep<E> steps[2];
+  for (std::size_t v = vectors; v > 0;) {
+    const std::size_t pair_of_vectors = v >= 2 ? 2 : 1;
+    for (std::size_t i = 0; i < pair_of_vectors; ++i, --v) {
+      const std::size_t first = 8 * (v - 1), ahead = count + 8 * (vectors - v);
+      if (ahead + 8 <= available) {
+        prefetch_vector<_MM_HINT_T1, kRowBytes>(arrays, pairs + ahead);
+      }
+      if (v > 2) prefetch_vector<_MM_HINT_T0, kRowBytes>(arrays, pairs + first - 16);
+      steps[i].operands = operands_of(arrays, pairs + first, count - first);
+      steps[i].entry = &entries[v - 1];
     }
-    if (v > 1) prefetch_vector<_MM_HINT_T0, kRowBytes>(arrays, pairs + first - 8);
-    backward_step(operands_of(arrays, pairs + first, count - first), entries[v - 1], inverse);
+    if (pair_of_vectors == 2) {
+      go_back<2>(steps, inverse);
+    } else {
+      go_back<1>(steps, inverse);
+    }
   }
 }
 
