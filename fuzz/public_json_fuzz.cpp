@@ -1,0 +1,38 @@
+// public.json: what is accepted is below the modulus and comes back digit for digit.
+#include "formats/snarkjs/documents.h"
+#include "fuzz/target.h"
+
+namespace {
+
+using namespace cuzk;
+
+template <class C>
+void run(base::ByteSpan text) {
+  const auto values = formats::parse_public_values<C>(text, "fuzz.json");
+  if (!values.ok()) return;
+  const std::string once = formats::encode_public_values<C>(*values);
+  const base::Bytes bytes(once.begin(), once.end());
+  const auto again = formats::parse_public_values<C>(bytes, "again.json");
+  CUZK_FUZZ_REQUIRE(again.ok());
+  CUZK_FUZZ_REQUIRE(*again == *values);
+  // Canonical numbers have one spelling: each that was accepted stands in the input as written.
+  const std::string input(text.begin(), text.end());
+  if (values->size() == 1 && input.find('\\') == std::string::npos) {
+    const std::size_t first = once.find('"'), last = once.rfind('"');
+    CUZK_FUZZ_REQUIRE(input.find(once.substr(first, last - first + 1)) != std::string::npos);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  run<curve::Bn254>({data, size});
+  run<curve::Bls12_381>({data, size});
+  return 0;
+}
+
+std::vector<base::Bytes> cuzk::fuzz::seeds() {
+  const std::string one = "[\"18446744073709551616\"]";
+  return {data_file("circom/mul1000-bn128/public.json"),
+          data_file("circom/mul1000-bls12381/public.json"), {one.begin(), one.end()}};
+}
