@@ -34,5 +34,36 @@ TEST(PorepCircuit, WitnessOf2KiBIsUpstreams) {
   EXPECT_TRUE(status.ok()) << status.error().message;
 }
 
+TEST(PorepCircuit, WrongValuesBreakARowWithItsPath) {
+  r1cs::Paths paths;
+  const PorepCircuit circuit = PorepCircuit::of(**sector_shape_by_name("2KiB"));
+  const auto shape = porep_circuit_shape(circuit, &paths);
+  PorepC1 c1 = testing::sample_c1();
+  c1.partitions[0][1].drg_parents[4].rows[0][3] ^= 1;
+  const auto assignment =
+      porep_circuit_assignment(circuit, statement_of(c1, c1.partitions[0]), c1.partitions[0]);
+  const auto status = r1cs::check_satisfied(shape, assignment, &paths);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("challenge[1]/parent[4]/inclusion"), std::string::npos)
+      << status.error().message;
+}
+
+class PorepCircuitOf : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PorepCircuitOf, CompoundTreesIsUpstreamsAndSatisfied) {
+  const SealedSector sector = testing::sealed_sector_of(GetParam());
+  const SectorShape& shape = *sector.config.shape;
+  const auto recorded = porep_circuit_shape(PorepCircuit::of(shape));
+  expect_circuit(recorded, "porep_" + std::string(GetParam()) + "_layers2_ch2", false);
+  const auto proofs = open_challenges(sector, testing::sample_seed());
+  const PorepStatement statement{sector.replica_id, sector.comm_d, sector.comm_r,
+                                 sector.comm_r_last, sector.comm_c};
+  const auto assignment = porep_circuit_assignment(PorepCircuit::of(shape), statement, proofs[0]);
+  const auto status = r1cs::check_satisfied(recorded, assignment);
+  EXPECT_TRUE(status.ok()) << status.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, PorepCircuitOf, ::testing::Values("4KiB", "16KiB", "32KiB"));
+
 }  // namespace
 }  // namespace cuzk::filecoin
