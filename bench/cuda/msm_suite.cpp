@@ -151,6 +151,38 @@ void check_bases(Suite& suite, std::size_t count) {
   }
 }
 
+// The median of a few multiplications under `policy`, in milliseconds of host time; the result goes
+// to `found`.
+template <class G>
+double timed_product(Suite& suite, const MsmPlan& plan, const Buffer& bases,
+                     const Buffer& scalars, int repeats, curve::Jacobian<G>& found) {
+  auto scratch = Buffer::create(plan.scratch_bytes);
+  if (!suite.expect_ok(scratch, "scratch")) return 0;
+  std::vector<double> times;
+  for (int i = 0; i <= repeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto result = ::cuzk::cuda::msm::multiply<G>(
+        suite.stream(), plan, reading<curve::Affine<G>>(bases, plan.count),
+        reading<Scalar<G>>(scalars, plan.count), *scratch);
+    const auto end = std::chrono::steady_clock::now();
+    if (!suite.expect_ok(result, "multiplication")) return 0;
+    found = *result;
+    if (i > 0) times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
+  }
+  if (times.empty()) return 0;
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+void print_product(const char* name, std::size_t log2, const MsmPlan& plan, double ms) {
+  std::printf("%s 2^%zu: %.2f ms, %d windows (%d at once), %d affine rounds, %.2f G additions a "
+              "second, scratch %.1f GiB\n",
+              name, log2, ms, plan.layout.window_count, plan.windows_at_once, plan.affine_rounds,
+              static_cast<double>(plan.count) * plan.layout.window_count / ms / 1e6,
+              static_cast<double>(plan.scratch_bytes) / (1 << 30));
+  std::fflush(stdout);
+}
+
 template <class G>
 void time_group(Suite& suite, const std::vector<std::size_t>& sizes_log2) {
   const std::size_t largest = std::size_t{1} << sizes_log2.back();
@@ -161,29 +193,12 @@ void time_group(Suite& suite, const std::vector<std::size_t>& sizes_log2) {
     const std::size_t count = std::size_t{1} << log2;
     auto plan = ::cuzk::cuda::msm::plan_msm<G>(count);
     if (!suite.expect_ok(plan, "plan")) return;
-    auto scratch = Buffer::create(plan->scratch_bytes);
-    if (!suite.expect_ok(scratch, "scratch")) return;
-    std::vector<double> times;
     curve::Jacobian<G> found;
-    for (int i = 0; i <= 5; ++i) {
-      const auto begin = std::chrono::steady_clock::now();
-      auto result = ::cuzk::cuda::msm::multiply<G>(
-          suite.stream(), *plan, reading<curve::Affine<G>>(bases, count),
-          reading<Scalar<G>>(on_device, count), *scratch);
-      const auto end = std::chrono::steady_clock::now();
-      if (!suite.expect_ok(result, "multiplication")) return;
-      found = *result;
-      if (i > 0) times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
-    }
-    std::sort(times.begin(), times.end());
+    const double ms = timed_product<G>(suite, *plan, bases, on_device, 5, found);
     const auto expected =
         closed_form<G>(std::vector<Scalar<G>>(scalars.begin(), scalars.begin() + count));
     suite.expect(found == expected, std::string(G::kName) + " timed result");
-    std::printf("%s 2^%zu: %.2f ms, %d windows, %.2f G additions a second, scratch %.1f GiB\n",
-                G::kName, log2, times[2], plan->layout.window_count,
-                static_cast<double>(count) * plan->layout.window_count / times[2] / 1e6,
-                static_cast<double>(plan->scratch_bytes) / (1 << 30));
-    std::fflush(stdout);
+    print_product(G::kName, log2, *plan, ms);
   }
 }
 
@@ -220,6 +235,59 @@ void time_multiplications(Suite& suite) {
   time_group<curve::Bls12_381::G1>(suite, {16, 18, 20, 22, 24, 26});
   time_group<curve::Bls12_381::G2>(suite, {20, 22});
   time_group<curve::Bn254::G1>(suite, {22});
+}
+
+void trace_multiplications(Suite& suite, std::size_t size_log2) {
+  const std::size_t count = std::size_t{1} << size_log2;
+  const auto run = [&]<class G>(G) {
+    const Buffer bases = multiples<G>(suite, count);
+    const Buffer scalars = to_device(suite, random_scalars<G>(count, 77));
+    auto plan = ::cuzk::cuda::msm::plan_msm<G>(count);
+    if (!suite.expect_ok(plan, "plan")) return;
+    curve::Jacobian<G> found;
+    timed_product<G>(suite, *plan, bases, scalars, 0, found);
+  };
+  run(curve::Bls12_381::G1{});
+  if (size_log2 <= 22) run(curve::Bls12_381::G2{});
+}
+
+void sweep_multiplications(Suite& suite, std::size_t size_log2) {
+  using G = curve::Bls12_381::G1;
+  const std::size_t count = std::size_t{1} << size_log2;
+  const Buffer bases = multiples<G>(suite, count);
+  const auto scalars = random_scalars<G>(count, 77);
+  const Buffer on_device = to_device(suite, scalars);
+  const auto expected = closed_form<G>(scalars);
+  const int windows = ::cuzk::cuda::msm::plan_msm<G>(count)->layout.window_count;
+  const auto run = [&](const MsmPolicy& policy) {
+    auto plan = ::cuzk::cuda::msm::plan_msm<G>(count, policy);
+    if (!suite.expect_ok(plan, "plan")) return;
+    curve::Jacobian<G> found;
+    const double ms = timed_product<G>(suite, *plan, bases, on_device, 3, found);
+    suite.expect(found == expected, "result in the sweep");
+    std::printf("pairs in runs of %d, runs of %d, ", policy.pair_run_length,
+                policy.run_length_max);
+    print_product(G::kName, size_log2, *plan, ms);
+  };
+  for (int more = -1; more <= 1; ++more) {
+    for (int rounds = 0; rounds <= 5; ++rounds) {
+      MsmPolicy policy;
+      policy.window_count = windows + more;
+      policy.affine_rounds_max = rounds;
+      policy.affine_entries_min = 1.5;
+      run(policy);
+    }
+  }
+  for (const int length : {16, 32, 128}) {
+    MsmPolicy policy;
+    policy.pair_run_length = length;
+    run(policy);
+  }
+  for (const int length : {16, 32, 128}) {
+    MsmPolicy policy;
+    policy.run_length_max = length;
+    run(policy);
+  }
 }
 
 }  // namespace cuzk::bench::cuda

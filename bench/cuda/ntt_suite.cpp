@@ -193,4 +193,17 @@ void time_transforms(Suite& suite) {
   time_size<field::bn254::Fr>(suite, 27);
 }
 
+void trace_transforms(Suite& suite, std::size_t size_log2) {
+  using F = field::bls12_381::Fr;
+  auto transform = Transform<F>::create(suite.stream(), size_log2);
+  if (!suite.expect_ok(transform, "transform")) return;
+  const std::size_t n = std::size_t{1} << size_log2;
+  const auto buffer = to_device(suite, random_values<F>(n, 1));
+  const auto span = buffer.span<F>(n);
+  suite.expect_ok(transform->forward(suite.stream(), span, Order::kNaturalToReversed), "forward");
+  suite.expect_ok(
+      transform->forward(suite.stream(), span, Order::kReversedToNatural, Points::kCoset), "coset");
+  suite.expect_ok(suite.stream().synchronize(), "transforms");
+}
+
 }  // namespace cuzk::bench::cuda

@@ -1,5 +1,6 @@
-// cuda_suite [check] [time] [quick] [device NAME]: all checks, then all timings, by default.
-#include <cstring>
+// cuda_suite [check] [time] [quick] [field|ntt|msm] [device NAME]: all checks, then all timings, by
+// default. cuda_suite trace|sweep [ntt|msm] size LOG2 is for profilers and for tuning.
+#include <charconv>
 
 #include "bench/cuda/suite.h"
 #include "cuda/device/stream.h"
@@ -27,7 +28,8 @@ double Suite::median_ms(int repeats, const std::function<base::Status()>& work) 
 namespace {
 
 struct Options {
-  bool checks = false, times = false, quick = false;
+  bool checks = false, times = false, quick = false, traces = false, sweeps = false;
+  std::size_t size_log2 = 22;
   std::string only, device = "0";
 };
 
@@ -39,8 +41,15 @@ Options read_options(int count, char** words) {
     if (word == "time") options.times = true;
     if (word == "quick") options.quick = true;
     if (word == "field" || word == "ntt" || word == "msm") options.only = word;
+    if (word == "trace") options.traces = true;
+    if (word == "sweep") options.sweeps = true;
+    if (word == "size" && i + 1 < count) {
+      const std::string number = words[++i];
+      std::from_chars(number.data(), number.data() + number.size(), options.size_log2);
+    }
     if (word == "device" && i + 1 < count) options.device = words[++i];
   }
+  if (options.traces || options.sweeps) return options;
   if (!options.checks && !options.times) options.checks = options.times = true;
   return options;
 }
@@ -69,6 +78,9 @@ int run(const Options& options) {
   if (wanted("ntt") && options.times) time_transforms(suite);
   if (wanted("msm") && options.checks) check_multiplications(suite);
   if (wanted("msm") && options.times) time_multiplications(suite);
+  if (wanted("ntt") && options.traces) trace_transforms(suite, options.size_log2);
+  if (wanted("msm") && options.traces) trace_multiplications(suite, options.size_log2);
+  if (wanted("msm") && options.sweeps) sweep_multiplications(suite, options.size_log2);
   suite.section("all");
   return suite.failure_count() == 0 ? 0 : 1;
 }

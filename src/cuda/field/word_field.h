@@ -43,6 +43,8 @@ struct WordConstants {
     return word(kExponent, i);
   }
   static constexpr Word kNegatedInverse = static_cast<Word>(Host::kNegatedInverse);
+  // p = 1 - 2^32 mod 2^64 (BLS12-381's scalars): the fold needs no product for the two low words.
+  static constexpr bool kHasEasyLowWords = P::kModulus.limb[0] == 0xffffffff00000001;
   static constexpr int kBitCount = static_cast<int>(Host::kBitCount);
   static_assert(kBitCount <= 32 * kWordCount - 1);
   // 3 p < 2^(32 W): two products and a fold stay inside the W + 1 words of a row (see Rows).
@@ -142,6 +144,9 @@ class alignas(16) WordField {
     }
   }
   CUZK_HD CUZK_INLINE WordField squared() const;
+  // As in word_quadratic.h, where they differ from the operators.
+  CUZK_HD CUZK_INLINE WordField times(const WordField& b) const { return *this * b; }
+  CUZK_HD CUZK_INLINE WordField squared_here() const { return squared(); }
 
   CUZK_HD WordField& operator+=(const WordField& b) { return *this = *this + b; }
   CUZK_HD WordField& operator-=(const WordField& b) { return *this = *this - b; }
@@ -249,6 +254,7 @@ struct WordField<P>::Rows {
   }
   // Adds the multiple of the modulus that clears even[0].
   CUZK_HD CUZK_INLINE void fold() {
+    if constexpr (Constants::kHasEasyLowWords) return fold_easy();
     const Word m = even[0] * Constants::kNegatedInverse;
     Flag flag;
     store(odd, 0, wide_start(flag, load(odd, 0), Constants::modulus(1), m));
@@ -257,6 +263,23 @@ struct WordField<P>::Rows {
     }
     store(even, 0, wide_start(flag, load(even, 0), Constants::modulus(0), m));
     CUZK_UNROLL for (int j = 2; j < W; j += 2) {
+      store(even, j, wide_next(flag, load(even, j), Constants::modulus(j), m));
+    }
+    odd[W - 1] = add_end(flag, odd[W - 1], 0);
+  }
+  // The same for p = 1 - 2^32 mod 2^64: with t = even[0], m = -t mod 2^32 and c = 1 unless t = 0,
+  // t + m (1 - 2^32 + 2^64) = 2^32 (t + c) + 2^64 (m - c). Two IMAD.WIDE of eight become additions.
+  CUZK_HD CUZK_INLINE void fold_easy() {
+    const Word t = even[0], m = 0 - t, above = t != 0 ? ~t : 0;
+    Flag flag;
+    add_start(flag, t, 0xffffffff);
+    odd[0] = add_next(flag, odd[0], t);
+    odd[1] = add_next(flag, odd[1], above);
+    CUZK_UNROLL for (int j = 2; j < W; j += 2) {
+      store(odd, j, wide_next(flag, load(odd, j), Constants::modulus(j + 1), m));
+    }
+    store(even, 2, wide_start(flag, load(even, 2), Constants::modulus(2), m));
+    CUZK_UNROLL for (int j = 4; j < W; j += 2) {
       store(even, j, wide_next(flag, load(even, j), Constants::modulus(j), m));
     }
     odd[W - 1] = add_end(flag, odd[W - 1], 0);
@@ -293,6 +316,19 @@ struct WordField<P>::Folds {
   // First row: odd is still empty.
   CUZK_HD CUZK_INLINE void first(const Word* low_half) {
     CUZK_UNROLL for (int j = 0; j < W; ++j) even[j] = low_half[j];
+    if constexpr (Constants::kHasEasyLowWords) {
+      Rows rows;
+      CUZK_UNROLL for (int j = 0; j < W; ++j) {
+        rows.even[j] = even[j];
+        rows.odd[j] = 0;
+      }
+      rows.fold();
+      CUZK_UNROLL for (int j = 0; j < W; ++j) {
+        even[j] = rows.even[j];
+        odd[j] = rows.odd[j];
+      }
+      return;
+    }
     const Word m = even[0] * Constants::kNegatedInverse;
     CUZK_UNROLL for (int j = 0; j < W; j += 2) {
       Rows::store(odd, j, wide_product(Constants::modulus(j + 1), m));
@@ -300,6 +336,7 @@ struct WordField<P>::Folds {
     fold_even(m);
   }
   CUZK_HD CUZK_INLINE void next() {
+    if constexpr (Constants::kHasEasyLowWords) return next_easy();
     Word shifted[W];
     Flag flag;
     const Word low = add_start(flag, odd[0], even[1]);
@@ -312,6 +349,29 @@ struct WordField<P>::Folds {
     even[0] = low;
     CUZK_UNROLL for (int j = 0; j < W; ++j) odd[j] = shifted[j];
     fold_even(m);
+  }
+  // As Rows::fold_easy; what it adds to words 1 and 2 is made ready first, as the chain that brings
+  // in the shifted words cannot wait for it.
+  CUZK_HD CUZK_INLINE void next_easy() {
+    const Word t = odd[0] + even[1], m = 0 - t;
+    Word shifted[W];
+    Flag flag;
+    add_start(flag, t, 0xffffffff);
+    const Word first = add_next(flag, t, 0), second = add_end(flag, t != 0 ? ~t : 0, 0);
+    add_start(flag, odd[0], even[1]);
+    shifted[0] = add_next(flag, even[2], first);
+    shifted[1] = add_next(flag, even[3], second);
+    CUZK_UNROLL for (int j = 2; j < W; j += 2) {
+      const Pair above = j + 2 < W ? Pair{even[j + 2], even[j + 3]} : Pair{0, 0};
+      Rows::store(shifted, j, wide_next(flag, above, Constants::modulus(j + 1), m));
+    }
+    CUZK_UNROLL for (int j = 1; j < W; ++j) even[j] = odd[j];
+    CUZK_UNROLL for (int j = 0; j < W; ++j) odd[j] = shifted[j];
+    Rows::store(even, 2, wide_start(flag, Rows::load(even, 2), Constants::modulus(2), m));
+    CUZK_UNROLL for (int j = 4; j < W; j += 2) {
+      Rows::store(even, j, wide_next(flag, Rows::load(even, j), Constants::modulus(j), m));
+    }
+    odd[W - 1] = add_end(flag, odd[W - 1], 0);
   }
   CUZK_HD CUZK_INLINE void fold_even(Word m) {
     Flag flag;

@@ -1,8 +1,9 @@
 // Fp2 = Fp[u] / (u^2 + 1) in words, with the layout of field/quadratic.h.
 //
 // A product is two sums of two products with one reduction each: 3 W^2 IMAD.WIDE, as many as
-// Karatsuba's three products take, and fewer additions. Products and squares are out of line:
-// inlined, a point addition would not fit the instruction cache.
+// Karatsuba's three products take, and fewer additions. Operators call products and squares out of
+// line, as a point addition of inlined ones would not fit the instruction cache; kernels with few of
+// them use times() and squared_here().
 #pragma once
 
 #include "base/host_device.h"
@@ -41,6 +42,12 @@ struct WordQuadratic {
     square(out, *this);
     return out;
   }
+  CUZK_HD CUZK_INLINE WordQuadratic times(const WordQuadratic& b) const {
+    return {F::sum_of_products(c0, b.c0, -c1, b.c1), F::sum_of_products(c0, b.c1, c1, b.c0)};
+  }
+  CUZK_HD CUZK_INLINE WordQuadratic squared_here() const {
+    return {(c0 + c1) * (c0 - c1), (c0 * c1).doubled()};
+  }
   // a b - c d.
   CUZK_HD static CUZK_INLINE WordQuadratic difference_of_products(const WordQuadratic& a,
                                                                   const WordQuadratic& b,
@@ -56,14 +63,10 @@ struct WordQuadratic {
  private:
   CUZK_HD static CUZK_OUT_OF_LINE void multiply(WordQuadratic& out, const WordQuadratic& a,
                                                 const WordQuadratic& b) {
-    const F a0 = a.c0, a1 = a.c1, b0 = b.c0, b1 = b.c1;
-    out.c1 = F::sum_of_products(a0, b1, a1, b0);
-    out.c0 = F::sum_of_products(a0, b0, -a1, b1);
+    out = a.times(b);
   }
   CUZK_HD static CUZK_OUT_OF_LINE void square(WordQuadratic& out, const WordQuadratic& a) {
-    const F sum = a.c0 + a.c1, difference = a.c0 - a.c1, product = a.c0 * a.c1;
-    out.c0 = sum * difference;
-    out.c1 = product.doubled();
+    out = a.squared_here();
   }
 };
 

@@ -20,6 +20,9 @@ using curve::XyzzPoint;
 inline constexpr std::uint32_t kNoBucket = 0xffffffff;
 inline constexpr int kSumThreads = 128;
 inline constexpr int kMergeRun = 32;
+// Blocks a multiprocessor in the accumulation: as many as leave the sum in registers.
+template <class T>
+inline constexpr int kSumBlocks = sizeof(T) > 48 ? 2 : 3;
 
 // The entries of a group of windows, by bucket. With `indices`, entry i is the point
 // bases[indices[i] & ~kSignBit], negated by kSignBit; without, it is bases[i] of the window's own list.
@@ -33,6 +36,10 @@ struct EntryLists {
 
   __device__ const std::uint32_t* offsets(int w) const {
     return bucket_offset + w * (bucket_count + 1);
+  }
+  __device__ T entry_x(int w, std::size_t i) const {
+    if (indices == nullptr) return bases[w * window_stride + i].x;
+    return bases[indices[w * window_stride + i] & ~kSignBit].x;
   }
   __device__ AffinePoint<T> entry(int w, std::size_t i) const {
     if (indices == nullptr) return bases[w * window_stride + i];
@@ -76,7 +83,7 @@ struct RunHeads {
 
 // Sums runs of `run_length` entries into buckets [window][bucket_count] and heads.
 template <class T>
-__global__ void __launch_bounds__(kSumThreads, 3)
+__global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
     sum_runs_kernel(const EntryLists<T> lists, int run_length, XyzzPoint<T>* buckets,
                     RunHeads<T> heads) {
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;

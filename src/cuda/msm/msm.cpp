@@ -23,9 +23,16 @@ base::Result<MsmPlan> plan_msm(std::size_t count, const MsmPolicy& policy) {
   plan.layout = choose_windows(static_cast<int>(G::Scalar::kBitCount), count, policy);
   const double entries =
       static_cast<double>(count) * static_cast<double>(plan.layout.window_count);
+  double entries_per_bucket =
+      static_cast<double>(count) / static_cast<double>(plan.layout.bucket_count_max());
+  while (plan.affine_rounds < policy.affine_rounds_max &&
+         entries_per_bucket >= policy.affine_entries_min) {
+    ++plan.affine_rounds;
+    entries_per_bucket /= 2;
+  }
   plan.run_length = policy.run_length_max;
   while (plan.run_length > policy.run_length_min &&
-         entries / plan.run_length < policy.threads_wanted) {
+         entries / (plan.run_length << plan.affine_rounds) < policy.threads_wanted) {
     plan.run_length /= 2;
   }
   plan.windows_at_once = std::min(plan.layout.window_count, kSortWindowsMax);

@@ -23,6 +23,7 @@ struct MsmPlan {
   MsmPolicy policy;
   WindowLayout layout;
   int windows_at_once = 1;
+  int affine_rounds = 0;
   int run_length = 1;
   std::uint64_t scratch_bytes = 0;
 };

@@ -6,6 +6,7 @@
 
 #include "cuda/device/error.h"
 #include "cuda/msm/bucket_kernels.cuh"
+#include "cuda/msm/pair_kernels.cuh"
 #include "cuda/msm/sort.h"
 #include "cuda/msm/window_sums.h"
 
@@ -16,10 +17,48 @@ unsigned sum_blocks(std::size_t threads) {
   return static_cast<unsigned>((threads + kSumThreads - 1) / kSumThreads);
 }
 
+// The most entries a window's lists can hold after a round: an output for each pair, and one for the
+// odd entry of each bucket.
+inline std::size_t halved(std::size_t entries, std::size_t bucket_count) {
+  return (entries + std::min(entries, bucket_count) + 1) / 2;
+}
+
+// What the rounds of batched additions need. Points of one round are read by the next.
+template <class T>
+struct PairArrays {
+  AffinePoint<T>* points[2] = {};
+  std::uint32_t* offsets[2] = {};
+  std::uint32_t* block_sums = nullptr;
+  T *partial = nullptr, *total = nullptr, *total_scratch = nullptr;
+
+  void take(device::Arena& arena, const MsmPlan& plan) {
+    if (plan.affine_rounds == 0) return;
+    const std::size_t windows = static_cast<std::size_t>(plan.windows_at_once);
+    const std::size_t bucket_count = plan.layout.bucket_count_max();
+    const std::size_t first = halved(plan.count, bucket_count);
+    const std::size_t second = halved(first, bucket_count);
+    const std::size_t threads = threads_for(first, plan);
+    points[0] = arena.take<AffinePoint<T>>(windows * first).data;
+    points[1] = arena.take<AffinePoint<T>>(windows * second).data;
+    for (auto& part : offsets) {
+      part = arena.take<std::uint32_t>(windows * (bucket_count + 1)).data;
+    }
+    block_sums =
+        arena.take<std::uint32_t>(windows * (bucket_count / kHalveBuckets + 1)).data;
+    partial = arena.take<T>(windows * threads * plan.policy.pair_run_length).data;
+    total = arena.take<T>(windows * threads).data;
+    total_scratch = arena.take<T>(windows * threads).data;
+  }
+  static std::size_t threads_for(std::size_t outputs, const MsmPlan& plan) {
+    return (outputs + plan.policy.pair_run_length - 1) / plan.policy.pair_run_length;
+  }
+};
+
 // All arrays of one group of windows, taken from the scratch buffer.
 template <class T>
 struct WindowArrays {
   SortedWindows sorted;
+  PairArrays<T> pairs;
   XyzzPoint<T>* buckets;
   RunHeads<T> heads, next_heads;
   XyzzPoint<T> *sums[2], *weighted[2];  // levels of the reduction, in turns
@@ -31,8 +70,11 @@ struct WindowArrays {
     const std::size_t windows = static_cast<std::size_t>(plan.windows_at_once);
     const std::size_t bucket_count = plan.layout.bucket_count_max();
     sorted = take_sorted_windows(arena, plan.count, bucket_count, plan.windows_at_once);
+    pairs.take(arena, plan);
     buckets = arena.take<XyzzPoint<T>>(windows * bucket_count).data;
-    heads.count = (plan.count + plan.run_length - 1) / plan.run_length;
+    std::size_t entries = plan.count;
+    for (int i = 0; i < plan.affine_rounds; ++i) entries = halved(entries, bucket_count);
+    heads.count = (entries + plan.run_length - 1) / plan.run_length;
     next_heads.count = (heads.count + kMergeRun - 1) / kMergeRun;
     for (RunHeads<T>* part : {&heads, &next_heads}) {
       part->points = arena.take<XyzzPoint<T>>(windows * part->count).data;
@@ -45,6 +87,60 @@ struct WindowArrays {
     }
   }
 };
+
+// The offsets of the lists after a round.
+inline base::Status halve_offsets(const device::Stream& stream, const std::uint32_t* offsets,
+                                  std::size_t bucket_count, int windows,
+                                  std::uint32_t* block_sums, std::uint32_t* out) {
+  const unsigned blocks =
+      static_cast<unsigned>((bucket_count + kHalveBuckets - 1) / kHalveBuckets);
+  CUZK_CHECK(blocks <= kScanThreads);
+  CUstream_st* queue = stream.handle();
+  sum_halves_kernel<<<dim3(blocks, windows), kHalveThreads, 0, queue>>>(offsets, bucket_count,
+                                                                        block_sums);
+  CUZK_TRY_STATUS(device::launched("sum_halves_kernel"));
+  scan_halves_kernel<<<windows, kScanThreads, 0, queue>>>(block_sums, static_cast<int>(blocks));
+  CUZK_TRY_STATUS(device::launched("scan_halves_kernel"));
+  write_halves_kernel<<<dim3(blocks, windows), kHalveThreads, 0, queue>>>(offsets, bucket_count,
+                                                                          block_sums, out);
+  return device::launched("write_halves_kernel");
+}
+
+// Halves all lists plan.affine_rounds times.
+template <class T>
+base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPlan& plan,
+                                      const PairArrays<T>& arrays, EntryLists<T> lists,
+                                      int windows) {
+  std::size_t entries = plan.count;
+  for (int i = 0; i < plan.affine_rounds; ++i) {
+    PairRound<T> round = {};
+    round.in = lists;
+    round.out = arrays.points[i % 2];
+    round.out_offset = arrays.offsets[i % 2];
+    round.out_stride = entries = halved(entries, lists.bucket_count);
+    round.partial = arrays.partial;
+    round.total = arrays.total;
+    round.thread_count = PairArrays<T>::threads_for(entries, plan);
+    round.run_length = plan.policy.pair_run_length;
+    CUZK_TRY_STATUS(halve_offsets(stream, lists.bucket_offset, lists.bucket_count, windows,
+                                  arrays.block_sums, arrays.offsets[i % 2]));
+    const dim3 grid(static_cast<unsigned>((round.thread_count + kPairThreads - 1) / kPairThreads),
+                    windows);
+    pair_forward_kernel<<<grid, kPairThreads, 0, stream.handle()>>>(round);
+    CUZK_TRY_STATUS(device::launched("pair_forward_kernel"));
+    const std::size_t totals = round.thread_count * windows;
+    const std::size_t inverters =
+        std::min<std::size_t>(totals, static_cast<std::size_t>(plan.policy.invert_threads));
+    invert_kernel<<<static_cast<unsigned>((inverters + kPairThreads - 1) / kPairThreads),
+                    kPairThreads, 0, stream.handle()>>>(arrays.total, arrays.total_scratch, totals,
+                                                        inverters);
+    CUZK_TRY_STATUS(device::launched("invert_kernel"));
+    pair_backward_kernel<<<grid, kPairThreads, 0, stream.handle()>>>(round);
+    CUZK_TRY_STATUS(device::launched("pair_backward_kernel"));
+    lists = {round.out, nullptr, round.out_offset, round.out_stride, lists.bucket_count};
+  }
+  return lists;
+}
 
 template <class T>
 base::Status merge_heads(const device::Stream& stream, WindowArrays<T> arrays, int windows) {
@@ -118,9 +214,11 @@ base::Result<std::vector<WindowSum<G>>> sum_windows(
     arrays.sorted.window_count = windows;
     CUZK_TRY_STATUS(sort_windows(stream, arrays.sorted, plan.layout, params,
                                  reinterpret_cast<const std::uint64_t*>(scalars.data)));
-    const EntryLists<T> lists = {reinterpret_cast<const AffinePoint<T>*>(bases.data),
-                                 arrays.sorted.points, arrays.sorted.bucket_offset, plan.count,
-                                 arrays.sorted.bucket_count};
+    const EntryLists<T> sorted = {reinterpret_cast<const AffinePoint<T>*>(bases.data),
+                                  arrays.sorted.points, arrays.sorted.bucket_offset, plan.count,
+                                  arrays.sorted.bucket_count};
+    CUZK_TRY(const EntryLists<T> lists,
+             add_pairs<T>(stream, plan, arrays.pairs, sorted, windows));
     sum_runs_kernel<<<dim3(sum_blocks(arrays.heads.count), windows), kSumThreads, 0,
                       stream.handle()>>>(lists, plan.run_length, arrays.buckets, arrays.heads);
     CUZK_TRY_STATUS(device::launched("sum_runs_kernel"));
