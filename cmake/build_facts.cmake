@@ -1,7 +1,8 @@
 # Writes build_facts.h at each build: the commit, and whether the tree differed from it. The file is
 # touched only when its text changes, so it costs a rebuild only after a commit.
 #
-# cmake -DSOURCE_DIR=... -DOUTPUT=... -DVERSION=... -DBUILD_TYPE=... -DCOMPILER=... -DSANITIZE=... -P
+# cmake -DSOURCE_DIR=... -DOUTPUT=... -DVERSION=... -DBUILD_TYPE=... -DCOMPILER=... -DSANITIZE=...
+#       -P cmake/build_facts.cmake
 
 set(commit "unknown")
 find_package(Git QUIET)

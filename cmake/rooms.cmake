@@ -28,8 +28,8 @@ function(cuzk_test_binary name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${name} TIMEOUT 1500)
 endfunction()
 
-# Files named *_ifma.cpp are built for AVX-512 IFMA where the target is x86-64 and are empty elsewhere;
-# their code runs only after base::cpu_level() allowed it. GCC 12 warns of uninitialised values
+# Files named *_ifma.cpp are built for AVX-512 IFMA where the target is x86-64 and are empty
+# elsewhere; their code runs only after base::cpu_level() allowed it. GCC 12 warns of uninitialised values
 # inside its own intrinsics headers, so that warning is off there.
 function(cuzk_vector_flags)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
@@ -38,8 +38,9 @@ function(cuzk_vector_flags)
   set(vector ${ARGN})
   list(FILTER vector INCLUDE REGEX "_ifma\\.cpp$")
   if(vector)
-    set_source_files_properties(${vector} PROPERTIES COMPILE_OPTIONS
-      "-mbmi2;-mavx512f;-mavx512vl;-mavx512dq;-mavx512ifma;-Wno-uninitialized;-Wno-maybe-uninitialized")
+    set(flags -mbmi2 -mavx512f -mavx512vl -mavx512dq -mavx512ifma -Wno-uninitialized
+        -Wno-maybe-uninitialized)
+    set_source_files_properties(${vector} PROPERTIES COMPILE_OPTIONS "${flags}")
   endif()
 endfunction()
 
@@ -72,7 +73,7 @@ function(cuzk_command)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
-  set(facts ${PROJECT_BINARY_DIR}/generated/build_facts.h)
+  set(facts ${PROJECT_BINARY_DIR}/generated/apps/cuzk/build_facts.h)
   add_custom_target(cuzk_build_facts BYPRODUCTS ${facts}
     COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DOUTPUT=${facts}
             -DVERSION=${PROJECT_VERSION} -DBUILD_TYPE=${CMAKE_BUILD_TYPE}

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs what cuzk needs on Debian 12: `build` for the command alone, `test` for the suite as well.
+# Installs what cuzk needs on Debian 12: `build` for the command alone, `test` for the suite too.
 # As root or with sudo; asks nothing; leaves a machine that has everything untouched.
 #
 #     tools/setup_debian.sh [build|test]

@@ -1,9 +1,9 @@
 // Build facts.
 #include <fmt/format.h>
 
+#include "apps/cuzk/build_facts.h"
 #include "apps/cuzk/commands.h"
 #include "base/cpu.h"
-#include "build_facts.h"
 
 namespace cuzk::apps {
 std::string version_text() {
