@@ -19,8 +19,7 @@ void compress(benchmark::State& state, Sha256Path path) {
   }
 }
 BENCHMARK_CAPTURE(compress, portable, Sha256Path::kPortable)->Name("hash/sha256/portable");
-BENCHMARK_CAPTURE(compress, extensions, Sha256Path::kShaExtensions)
-    ->Name("hash/sha256/extensions");
+BENCHMARK_CAPTURE(compress, extensions, Sha256Path::kShaExtensions)->Name("hash/sha256/extensions");
 
 void poseidon(benchmark::State& state) {
   std::vector<PoseidonField> inputs(static_cast<std::size_t>(state.range(0)),

@@ -1,12 +1,12 @@
 // Cost of both passes of a circuit and of evaluating its rows.
 // Run: circuit_bench --benchmark_filter=r1cs/ ; items are variables, rows or terms as named.
-#include <benchmark/benchmark.h>
-
 #include <array>
 #include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
+
+#include <benchmark/benchmark.h>
 
 #include "field/bls12_381.h"
 #include "r1cs/fingerprint.h"
@@ -132,7 +132,10 @@ void evaluate_bits(benchmark::State& state) {
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * out.size()));
 }
-BENCHMARK(evaluate_bits)->Name("r1cs/evaluate/bits/matrix")->Arg(0)->Arg(1)
+BENCHMARK(evaluate_bits)
+    ->Name("r1cs/evaluate/bits/matrix")
+    ->Arg(0)
+    ->Arg(1)
     ->Unit(benchmark::kMillisecond);
 
 // The same for a circuit of field elements, 200 Poseidon hashes.
@@ -155,7 +158,10 @@ void evaluate_elements(benchmark::State& state) {
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * out.size()));
 }
-BENCHMARK(evaluate_elements)->Name("r1cs/evaluate/elements/matrix")->Arg(0)->Arg(1)
+BENCHMARK(evaluate_elements)
+    ->Name("r1cs/evaluate/elements/matrix")
+    ->Arg(0)
+    ->Arg(1)
     ->Unit(benchmark::kMillisecond);
 
 // Items are terms.

@@ -1,5 +1,5 @@
-// The only caller of OpenSSL's digests. Its failures (out of memory, a build without BLAKE2) leave no
-// way to go on, hence checks.
+// The only caller of OpenSSL's digests. Its failures (out of memory, a build without BLAKE2) leave
+// no way to go on, hence checks.
 #include "hash/blake2.h"
 
 #include <openssl/core_names.h>
@@ -52,7 +52,7 @@ std::array<std::uint8_t, 32> blake2b_256_keyed(base::ByteSpan key, base::ByteSpa
 
 struct Blake2s256::Context {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> handle{EVP_MD_CTX_new(),
-                                                                  &EVP_MD_CTX_free};
+                                                                 &EVP_MD_CTX_free};
 };
 
 Blake2s256::Blake2s256() : context_(std::make_unique<Context>()) {

@@ -40,8 +40,7 @@ ChaChaStream ChaChaStream::original(unsigned rounds, const ChaChaKey& key, std::
 }
 
 ChaChaStream ChaChaStream::ietf(unsigned rounds, const ChaChaKey& key,
-                                const std::array<std::uint8_t, 12>& nonce,
-                                std::uint32_t counter) {
+                                const std::array<std::uint8_t, 12>& nonce, std::uint32_t counter) {
   ChaChaStream stream(rounds, key);
   stream.wide_counter_ = false;
   stream.input_[12] = counter;

@@ -24,7 +24,8 @@ struct Instance {
   std::size_t arity, partial_rounds;
 };
 // Partial rounds for 128 bits of security with the standard margin, one place of truth.
-constexpr Instance kInstances[] = {{2, 55}, {4, 56}, {8, 57}, {11, 57}, {16, 59}, {24, 59}, {36, 60}};
+constexpr Instance kInstances[] = {{2, 55},  {4, 56},  {8, 57}, {11, 57},
+                                   {16, 59}, {24, 59}, {36, 60}};
 
 Fr fifth_power(const Fr& x) {
   const Fr square = x.squared();
@@ -72,8 +73,8 @@ const PoseidonConstants& poseidon_constants(std::size_t arity) {
   for (std::size_t i = 0; i < std::size(kInstances); ++i) {
     if (kInstances[i].arity != arity) continue;
     std::call_once(once[i], [i] {
-      made[i] = std::make_unique<const PoseidonConstants>(internal::derive_poseidon_constants(
-          kInstances[i].arity, kInstances[i].partial_rounds));
+      made[i] = std::make_unique<const PoseidonConstants>(
+          internal::derive_poseidon_constants(kInstances[i].arity, kInstances[i].partial_rounds));
     });
     return *made[i];
   }

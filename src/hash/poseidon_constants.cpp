@@ -207,8 +207,8 @@ PoseidonConstants derive_poseidon_constants(std::size_t arity, std::size_t parti
   out.arity = arity;
   out.width = arity + 1;
   out.partial_rounds = partial_rounds;
-  out.round_constants = poseidon_grain(out.width, partial_rounds,
-                                       (kPoseidonFullRounds + partial_rounds) * out.width);
+  out.round_constants =
+      poseidon_grain(out.width, partial_rounds, (kPoseidonFullRounds + partial_rounds) * out.width);
   const Matrix m = cauchy_matrix(out.width);
   out.mds = m.cells;
   out.compressed_constants =

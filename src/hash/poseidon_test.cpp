@@ -158,7 +158,8 @@ TEST(Poseidon, BuildsTheUpstreamBinaryTree) {
   CUZK_DATA_OR_SKIP(path, "golden.json");
   const auto golden = golden_poseidon(path)["binary_tree_leaves_1_0_0_1"];
   const Fr zero = Fr::zero(), one = Fr::one();
-  const Fr left = poseidon(std::vector<Fr>{one, zero}), right = poseidon(std::vector<Fr>{zero, one});
+  const Fr left = poseidon(std::vector<Fr>{one, zero}),
+           right = poseidon(std::vector<Fr>{zero, one});
   EXPECT_EQ(to_hex_be(left), golden["node_of_1_0_be_hex"]);
   EXPECT_EQ(to_hex_be(poseidon(std::vector<Fr>{left, right})), golden["root_be_hex"]);
 }

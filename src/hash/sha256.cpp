@@ -46,8 +46,8 @@ bool sha256_path_available(Sha256Path path) noexcept {
 }
 
 Sha256Path sha256_default_path() noexcept {
-  static const Sha256Path path = internal::sha_extensions_present() ? Sha256Path::kShaExtensions
-                                                                    : Sha256Path::kPortable;
+  static const Sha256Path path =
+      internal::sha_extensions_present() ? Sha256Path::kShaExtensions : Sha256Path::kPortable;
   return path;
 }
 

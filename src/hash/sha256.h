@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4): one-shot, streaming, the raw compression function, and Filecoin's tree nodes.
+// SHA-256 (FIPS 180-4): one-shot, streaming, the raw compression function, and Filecoin's tree
+// nodes.
 //
 // The compression function is chosen once at run time: SHA extensions where the CPU has them, plain
 // C++ elsewhere. Both are reachable by name, so that tests compare them on any machine that can.
@@ -78,8 +79,8 @@ class Sha256 {
 
 Digest sha256(base::ByteSpan bytes);
 
-// Clears the two top bits of the last byte, so that the little-endian value is below 2^254 and hence
-// a BLS12-381 scalar: how Filecoin turns a digest into a tree node.
+// Clears the two top bits of the last byte, so that the little-endian value is below 2^254 and
+// hence a BLS12-381 scalar: how Filecoin turns a digest into a tree node.
 inline Digest truncated_to_254_bits(Digest digest) noexcept {
   digest[31] &= 0x3f;
   return digest;

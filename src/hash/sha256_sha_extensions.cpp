@@ -1,6 +1,6 @@
-// SHA-256 by the x86 SHA extensions (sha256rnds2, sha256msg1, sha256msg2: two rounds, and four words
-// of the message schedule, per pair of instructions). Compiled for any x86-64, entered only where
-// CPUID says that the instructions exist.
+// SHA-256 by the x86 SHA extensions (sha256rnds2, sha256msg1, sha256msg2: two rounds, and four
+// words of the message schedule, per pair of instructions). Compiled for any x86-64, entered only
+// where CPUID says that the instructions exist.
 #include "base/check.h"
 #include "hash/sha256.h"
 #include "hash/sha256_paths.h"
@@ -44,8 +44,8 @@ __attribute__((target("sha,sse4.1,ssse3"))) void sha256_compress_sha_extensions(
     }
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) {
-      const __m128i k = _mm_loadu_si128(
-          reinterpret_cast<const __m128i*>(kSha256RoundConstants.data()) + i);
+      const __m128i k =
+          _mm_loadu_si128(reinterpret_cast<const __m128i*>(kSha256RoundConstants.data()) + i);
       const __m128i sum = _mm_add_epi32(w[i % 4], k);
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
       abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));

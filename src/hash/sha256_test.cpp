@@ -1,14 +1,13 @@
 // SHA-256 against the standard, OpenSSL and Filecoin's commitments of empty sectors.
 #include "hash/sha256.h"
 
-#include <openssl/evp.h>
-
 #include <fstream>
 #include <random>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <openssl/evp.h>
 
 #include "tests/support/data.h"
 
@@ -39,9 +38,9 @@ TEST(Sha256, AnswersTheStandardsExamples) {
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(base::to_hex(sha256({})),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(base::to_hex(sha256(
-                as_bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"))),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(
+      base::to_hex(sha256(as_bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"))),
+      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
 TEST(Sha256, EqualsOpensslAtEveryLengthAroundTheBlockBorders) {

@@ -1,9 +1,11 @@
-// Bits stay bits: the values of a circuit's variables, one bit for a boolean, 32 bytes for the rest.
+// Bits stay bits: the values of a circuit's variables, one bit for a boolean, 32 bytes for the
+// rest.
 //
 // CompactWitness is an append-only list of variables in allocation order. Variable i is a bit (its
-// value in `bits`) or a scalar (marked in `scalar_mask`; its value is the next of `scalars`, its bit
-// is zero). Which variables are bits is a property of the circuit, not of the witness, except for
-// foreign witnesses, where values 0 and 1 are classified on arrival. Not thread-safe while growing.
+// value in `bits`) or a scalar (marked in `scalar_mask`; its value is the next of `scalars`, its
+// bit is zero). Which variables are bits is a property of the circuit, not of the witness, except
+// for foreign witnesses, where values 0 and 1 are classified on arrival. Not thread-safe while
+// growing.
 #pragma once
 
 #include <cstddef>

@@ -94,9 +94,7 @@ class ShapeBuilder {
   std::uint32_t input_count() const noexcept { return input_count_; }  // with ONE
   std::uint32_t aux_count() const noexcept { return aux_count_; }
   std::size_t constraint_count() const noexcept { return a_.row_count(); }
-  CircuitPosition position() const {
-    return {constraint_count(), input_count_, aux_count_};
-  }
+  CircuitPosition position() const { return {constraint_count(), input_count_, aux_count_}; }
 
   // The recorded circuit. The builder is used up.
   Shape<F> finish() && {
@@ -144,9 +142,8 @@ class ShapeBuilder {
   // Sorted by variable, equal variables summed. Lives until the next call.
   Terms merged(Terms terms) {
     scratch_.assign(terms.begin(), terms.end());
-    std::sort(scratch_.begin(), scratch_.end(), [](const Term& x, const Term& y) {
-      return x.variable.key() < y.variable.key();
-    });
+    std::sort(scratch_.begin(), scratch_.end(),
+              [](const Term& x, const Term& y) { return x.variable.key() < y.variable.key(); });
     std::size_t last = 0;
     for (std::size_t i = 1; i < scratch_.size(); ++i) {
       if (scratch_[i].variable == scratch_[last].variable) {

@@ -29,9 +29,9 @@ TEST(ShapeBuilder, NumbersInputsAndAuxApartAndPutsInputsFirst) {
   EXPECT_EQ(cs.input_count(), 3u);
   EXPECT_EQ(cs.aux_count(), 2u);
   const F one = F::one();
-  cs.enforce({{y.variable, one}, {j.variable, one}, {x.variable, one}, {i.variable, one},
-              {kOne, one}},
-             {{x.variable, one}}, {});
+  cs.enforce(
+      {{y.variable, one}, {j.variable, one}, {x.variable, one}, {i.variable, one}, {kOne, one}},
+      {{x.variable, one}}, {});
   const Shape<F> shape = std::move(cs).finish();
   EXPECT_EQ(row(shape, shape.a, 0), (Row{{0, one}, {1, one}, {2, one}, {3, one}, {4, one}}));
   EXPECT_EQ(row(shape, shape.b, 0), (Row{{3, one}}));
@@ -45,7 +45,8 @@ TEST(ShapeBuilder, MergesTermsAndDropsZeros) {
   const Variable x = cs.new_number().variable, y = cs.new_number().variable;
   const F one = F::one(), five = F::from_u64(5);
   // In every place where merging can happen: first, last, between, and alone.
-  cs.enforce({{x, one}, {y, five}, {x, one}}, {{y, one}, {x, F::zero()}, {y, -one}}, {{x, F::zero()}});
+  cs.enforce({{x, one}, {y, five}, {x, one}}, {{y, one}, {x, F::zero()}, {y, -one}},
+             {{x, F::zero()}});
   cs.enforce({{y, five}, {x, one}, {y, -five}}, {{kOne, five}, {y, one}, {kOne, five}}, {});
   const Shape<F> shape = std::move(cs).finish();
   EXPECT_EQ(row(shape, shape.a, 0), (Row{{1, one.doubled()}, {2, five}}));

@@ -111,12 +111,11 @@ std::string describe(const BrokenConstraint<F>& broken, const Shape<F>& shape,
   std::string out = "constraint " + std::to_string(broken.row);
   const std::string path = paths == nullptr ? std::string() : paths->of_row(broken.row);
   if (!path.empty()) out += " in " + path;
-  out += " of " + std::to_string(shape.constraint_count()) + " is broken: A * B = " +
-         number_text(broken.a) + " * " + number_text(broken.b) + " = " +
+  out += " of " + std::to_string(shape.constraint_count()) +
+         " is broken: A * B = " + number_text(broken.a) + " * " + number_text(broken.b) + " = " +
          number_text(broken.a * broken.b) + ", but C = " + number_text(broken.c);
   const auto side = [&](const char* name, const SparseMatrix& matrix) {
-    out += std::string("; ") + name + ": " +
-           row_text(shape, matrix, broken.row, assignment, paths);
+    out += std::string("; ") + name + ": " + row_text(shape, matrix, broken.row, assignment, paths);
   };
   side("A", shape.a);
   side("B", shape.b);
@@ -145,20 +144,19 @@ base::Status check_satisfied(const Shape<F>& shape, const Assignment<F>& assignm
     return mismatch("aux variables", assignment.aux.size(), shape.aux_count);
   }
   if (shape.input_count > 0 && !assignment.inputs[0].is_one()) {
-    return Error{ErrorKind::kMismatch,
-                 "the witness's first input is " + number_text(assignment.inputs[0]) +
-                     ", which must be 1"};
+    return Error{ErrorKind::kMismatch, "the witness's first input is " +
+                                           number_text(assignment.inputs[0]) + ", which must be 1"};
   }
   const auto broken = first_broken_constraint(shape, assignment);
   if (!broken) return base::ok_status();
   return Error{ErrorKind::kUnsatisfied, describe(*broken, shape, assignment, paths)};
 }
 
-#define CUZK_INSTANTIATE(F)                                                                     \
-  template std::optional<BrokenConstraint<F>> first_broken_constraint(const Shape<F>&,          \
-                                                                      const Assignment<F>&);    \
-  template std::string describe(const BrokenConstraint<F>&, const Shape<F>&,                    \
-                                const Assignment<F>&, const Paths*);                            \
+#define CUZK_INSTANTIATE(F)                                                                        \
+  template std::optional<BrokenConstraint<F>> first_broken_constraint(const Shape<F>&,             \
+                                                                      const Assignment<F>&);       \
+  template std::string describe(const BrokenConstraint<F>&, const Shape<F>&, const Assignment<F>&, \
+                                const Paths*);                                                     \
   template base::Status check_satisfied(const Shape<F>&, const Assignment<F>&, const Paths*);
 CUZK_INSTANTIATE(field::bls12_381::Fr)
 CUZK_INSTANTIATE(field::bn254::Fr)

@@ -18,8 +18,8 @@ struct BrokenConstraint {
   F a, b, c;
 };
 
-// The first row that the assignment breaks, if any. Runs on all threads. The sizes must match and the
-// shape must have C.
+// The first row that the assignment breaks, if any. Runs on all threads. The sizes must match and
+// the shape must have C.
 template <class F>
 std::optional<BrokenConstraint<F>> first_broken_constraint(const Shape<F>& shape,
                                                            const Assignment<F>& assignment);
@@ -30,8 +30,9 @@ template <class F>
 std::string describe(const BrokenConstraint<F>& broken, const Shape<F>& shape,
                      const Assignment<F>& assignment, const Paths* paths = nullptr);
 
-// Ok when every row holds. kUnsatisfied with the description of the first broken row; kMismatch when
-// the assignment is not one of this circuit; kUnsupported when the shape has no C to compare with.
+// Ok when every row holds. kUnsatisfied with the description of the first broken row; kMismatch
+// when the assignment is not one of this circuit; kUnsupported when the shape has no C to compare
+// with.
 template <class F>
 base::Status check_satisfied(const Shape<F>& shape, const Assignment<F>& assignment,
                              const Paths* paths = nullptr);

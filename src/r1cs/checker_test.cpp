@@ -125,9 +125,7 @@ TEST(Checker, RefusesAShapeWithoutC) {
 
 TEST(Checker, ChecksTheOtherFieldToo) {
   using G = field::bn254::Fr;
-  const auto circuit = [](auto& cs) {
-    testing::mimc_circuit(cs, G::from_u64(1), G::from_u64(2));
-  };
+  const auto circuit = [](auto& cs) { testing::mimc_circuit(cs, G::from_u64(1), G::from_u64(2)); };
   Assignment<G> assignment = testing::assignment_of<G>(circuit);
   EXPECT_TRUE(check_satisfied(testing::shape_of<G>(circuit), assignment).ok());
   assignment.inputs[1] += G::one();

@@ -14,8 +14,7 @@ namespace {
 using F = field::bls12_381::Fr;
 
 Shape<F> mimc_shape() {
-  return testing::shape_of<F>(
-      [](auto& cs) { testing::mimc_circuit(cs, F::zero(), F::zero()); });
+  return testing::shape_of<F>([](auto& cs) { testing::mimc_circuit(cs, F::zero(), F::zero()); });
 }
 
 // The hash that bellpepper-core's TestConstraintSystem gives for bellperson's MiMC test circuit.
@@ -84,8 +83,8 @@ TEST(Fingerprint, DoesNotDependOnTheOrderOfTheCoefficientTable) {
 
 TEST(Fingerprint, TellsFieldsApart) {
   using G = field::bn254::Fr;
-  const auto shape = testing::shape_of<G>(
-      [](auto& cs) { testing::mimc_circuit(cs, G::zero(), G::zero()); });
+  const auto shape =
+      testing::shape_of<G>([](auto& cs) { testing::mimc_circuit(cs, G::zero(), G::zero()); });
   EXPECT_NE(fingerprint(shape), fingerprint(mimc_shape()));
 }
 

@@ -1,7 +1,8 @@
-// Where in a circuit's description a row or a variable was made: nested scopes, kept only on demand.
+// Where in a circuit's description a row or a variable was made: nested scopes, kept only on
+// demand.
 //
-// A path costs nothing per row: each entry or exit of a scope leaves one record of the counts so far,
-// and a row's scope is found by search.
+// A path costs nothing per row: each entry or exit of a scope leaves one record of the counts so
+// far, and a row's scope is found by search.
 #pragma once
 
 #include <cstddef>

@@ -15,10 +15,10 @@ TEST(Paths, AreEmptyWithoutScopes) {
 TEST(Paths, FindTheInnermostScopeAtEveryBorder) {
   Paths paths;
   paths.open("a", {}, {2, 1, 5});
-  paths.open("b", 0, {2, 1, 5});   // opens where a opens
+  paths.open("b", 0, {2, 1, 5});  // opens where a opens
   paths.close({4, 1, 7});
-  paths.open("b", 1, {4, 1, 7});   // opens where its sister closes
-  paths.close({4, 1, 7});          // and makes nothing
+  paths.open("b", 1, {4, 1, 7});  // opens where its sister closes
+  paths.close({4, 1, 7});         // and makes nothing
   paths.close({6, 2, 9});
   const char* rows[] = {"", "", "a/b[0]", "a/b[0]", "a", "a", "", ""};
   for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(paths.of_row(i), rows[i]) << i;

@@ -83,10 +83,10 @@ void evaluate_rows(const Shape<F>& shape, const SparseMatrix& matrix,
   std::fill(out.begin() + static_cast<std::ptrdiff_t>(present), out.end(), F::zero());
 }
 
-#define CUZK_INSTANTIATE(F)                                                          \
-  template Density density_of(const Shape<F>&);                                      \
-  template void evaluate_rows(const Shape<F>&, const SparseMatrix&,                  \
-                              const Assignment<F>&, std::size_t, std::span<F>);
+#define CUZK_INSTANTIATE(F)                                                               \
+  template Density density_of(const Shape<F>&);                                           \
+  template void evaluate_rows(const Shape<F>&, const SparseMatrix&, const Assignment<F>&, \
+                              std::size_t, std::span<F>);
 CUZK_INSTANTIATE(field::bls12_381::Fr)
 CUZK_INSTANTIATE(field::bn254::Fr)
 #undef CUZK_INSTANTIATE

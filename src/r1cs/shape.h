@@ -59,9 +59,9 @@ struct Shape {
 template <class F>
 Density density_of(const Shape<F>& shape);
 
-// out[i] = <row first_row + i of `matrix`, assignment>. Single-threaded: callers split the rows into
-// blocks. Rows past the last evaluate to zero, so a padded domain needs no special case. Does not
-// append input rows.
+// out[i] = <row first_row + i of `matrix`, assignment>. Single-threaded: callers split the rows
+// into blocks. Rows past the last evaluate to zero, so a padded domain needs no special case. Does
+// not append input rows.
 template <class F>
 void evaluate_rows(const Shape<F>& shape, const SparseMatrix& matrix,
                    const Assignment<F>& assignment, std::size_t first_row, std::span<F> out);

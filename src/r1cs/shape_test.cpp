@@ -99,8 +99,8 @@ TYPED_TEST(ShapeOver, EvaluatesAnyBlockAndPadsWithZeros) {
     std::vector<TypeParam> out(rows, TypeParam::from_u64(99));
     evaluate_rows<TypeParam>(sample.shape, sample.shape.a, sample.assignment, first, out);
     for (std::size_t i = 0; i < out.size(); ++i) {
-      const TypeParam expected = first + i < rows ? naive_row(sample, sample.shape.a, first + i)
-                                                  : TypeParam::zero();
+      const TypeParam expected =
+          first + i < rows ? naive_row(sample, sample.shape.a, first + i) : TypeParam::zero();
       ASSERT_EQ(out[i], expected) << first << " + " << i;
     }
   }

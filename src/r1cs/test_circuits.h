@@ -58,8 +58,8 @@ void mimc_circuit(Cs& cs, const typename Cs::Field& xl_value, const typename Cs:
   }
 }
 
-// SHA-256 applied `length` times to a number as 32 bytes, the result public: one compression a link,
-// nearly all bits.
+// SHA-256 applied `length` times to a number as 32 bytes, the result public: one compression a
+// link, nearly all bits.
 template <class Cs>
 void sha256_chain_circuit(Cs& cs, std::size_t length, const typename Cs::Field& start) {
   typename Cs::Number link = cs.new_number(start);
@@ -70,7 +70,8 @@ void sha256_chain_circuit(Cs& cs, std::size_t length, const typename Cs::Field& 
   gadgets::inputize(cs, link);
 }
 
-// A multiplication chain: x_(i+1) = x_i * (x_i + i), the last one public; nearly all field elements.
+// A multiplication chain: x_(i+1) = x_i * (x_i + i), the last one public; nearly all field
+// elements.
 template <class Cs>
 void product_chain_circuit(Cs& cs, std::size_t length, const typename Cs::Field& start) {
   using F = typename Cs::Field;
@@ -79,8 +80,7 @@ void product_chain_circuit(Cs& cs, std::size_t length, const typename Cs::Field&
     const F step = F::from_u64(i);
     const typename Cs::Number next = cs.new_number(cs.value(x) * (cs.value(x) + step));
     if constexpr (Cs::kRecordsRows) {
-      cs.enforce(Linear<F>{{x.variable, F::one()}},
-                 Linear<F>{{x.variable, F::one()}, {kOne, step}},
+      cs.enforce(Linear<F>{{x.variable, F::one()}}, Linear<F>{{x.variable, F::one()}, {kOne, step}},
                  Linear<F>{{next.variable, F::one()}});
     }
     x = next;
@@ -88,7 +88,8 @@ void product_chain_circuit(Cs& cs, std::size_t length, const typename Cs::Field&
   gadgets::inputize(cs, x);
 }
 
-// Runs a description over both passes. `description` is a generic callable taking a constraint system.
+// Runs a description over both passes. `description` is a generic callable taking a constraint
+// system.
 template <class F, class Description>
 Shape<F> shape_of(const Description& description) {
   ShapeBuilder<F> builder;

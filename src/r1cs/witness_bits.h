@@ -106,7 +106,8 @@ class WitnessBits {
     }
     return out;
   }
-  // The 32 booleans from `first` (a multiple of 32) on, the first one at the top: a big-endian word.
+  // The 32 booleans from `first` (a multiple of 32) on, the first one at the top: a big-endian
+  // word.
   PackedBits<std::uint32_t> big_endian_word(std::size_t first) const {
     const PackedBits<std::uint64_t>& word = words_[first / 64];
     const unsigned shift = first % 64;

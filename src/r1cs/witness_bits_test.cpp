@@ -47,9 +47,9 @@ TEST(WitnessBits, AppendsAndSlicesAtAnyBorder) {
     if (first.empty()) continue;
     const std::size_t from = random() % first.size();
     const std::size_t count = random() % (first.size() - from + 1);
-    expect_same(fast.slice(from, count), {first.begin() + static_cast<std::ptrdiff_t>(from),
-                                          first.begin() +
-                                              static_cast<std::ptrdiff_t>(from + count)});
+    expect_same(fast.slice(from, count),
+                {first.begin() + static_cast<std::ptrdiff_t>(from),
+                 first.begin() + static_cast<std::ptrdiff_t>(from + count)});
   }
 }
 

@@ -1,8 +1,8 @@
 // Boolean gadgets: allocation, xor, and, choice, majority.
 //
 // A boolean is a constant, a variable (Is) or a negated variable (Not); which it is decides what a
-// gadget allocates, so the rules below are part of a circuit's identity. Result bits carry no boolean
-// row of their own: their row forces them to 0 or 1 when the operands are.
+// gadget allocates, so the rules below are part of a circuit's identity. Result bits carry no
+// boolean row of their own: their row forces them to 0 or 1 when the operands are.
 //
 // In rows, "A | B | C" means A * B = C.
 #pragma once
@@ -53,8 +53,8 @@ typename Cs::Bit bit_xor(Cs& cs, typename Cs::Bit a, typename Cs::Bit b) {
   return mixed ? result.negated() : result;
 }
 
-// a and b. Constants fold; else new r:  a | b | r, negated operands as 1 - variable. Of one Is and one
-// Not, the Is comes first.
+// a and b. Constants fold; else new r:  a | b | r, negated operands as 1 - variable. Of one Is and
+// one Not, the Is comes first.
 template <class Cs>
 typename Cs::Bit bit_and(Cs& cs, typename Cs::Bit a, typename Cs::Bit b) {
   using F = typename Cs::Field;
@@ -95,8 +95,8 @@ typename Cs::Bit bit_choice(Cs& cs, const typename Cs::Bit& a, const typename Cs
   return result;
 }
 
-// At least two of three, SHA-256's majority. The general case allocates the result, then bc = b and c,
-// and has the row  2 bc - b - c | a | bc - result.
+// At least two of three, SHA-256's majority. The general case allocates the result, then bc = b and
+// c, and has the row  2 bc - b - c | a | bc - result.
 template <class Cs>
 typename Cs::Bit bit_majority(Cs& cs, const typename Cs::Bit& a, const typename Cs::Bit& b,
                               const typename Cs::Bit& c) {

@@ -1,7 +1,7 @@
 // Inclusion of a leaf in a Merkle tree whose levels may have different arities (2, 4 or 8 each).
 //
-// A path is the leaf's index, whose low bits choose the place in the lowest level, and per level the
-// siblings in order. The index is public: all its bits are packed into inputs.
+// A path is the leaf's index, whose low bits choose the place in the lowest level, and per level
+// the siblings in order. The index is public: all its bits are packed into inputs.
 #pragma once
 
 #include <bit>
@@ -54,12 +54,11 @@ struct ComputedRoot {
   typename Cs::BitString index_bits;
 };
 
-// Walks from leaf to root. Per level of `arities`: new index bits, new siblings, insertion, hash. In
-// the shape pass the opening's values do not matter, but its length does.
+// Walks from leaf to root. Per level of `arities`: new index bits, new siblings, insertion, hash.
+// In the shape pass the opening's values do not matter, but its length does.
 template <class Cs, class NodeHash>
 ComputedRoot<Cs> compute_root(Cs& cs, const NodeHash& node_hash,
-                              std::span<const std::size_t> arities,
-                              const typename Cs::Number& leaf,
+                              std::span<const std::size_t> arities, const typename Cs::Number& leaf,
                               const MerkleOpening<typename Cs::Field>& opening) {
   CUZK_CHECK(opening.siblings.size() == sibling_count(arities));
   ComputedRoot<Cs> out{leaf, {}};
@@ -68,14 +67,14 @@ ComputedRoot<Cs> compute_root(Cs& cs, const NodeHash& node_hash,
   for (std::size_t level = 0; level < arities.size(); ++level) {
     const auto scope = cs.scope("level", level);
     const std::size_t arity = arities[level];
-    const auto bits = alloc_integer_bits(cs, index % arity,
-                                         static_cast<unsigned>(std::countr_zero(arity)));
+    const auto bits =
+        alloc_integer_bits(cs, index % arity, static_cast<unsigned>(std::countr_zero(arity)));
     index /= arity;
     std::vector<typename Cs::Number> siblings;
     for (std::size_t i = 1; i < arity; ++i) siblings.push_back(cs.new_number(*next++));
-    out.root = node_hash(
-        cs, std::span<const typename Cs::Number>(
-                insert(cs, out.root, bits, std::span<const typename Cs::Number>(siblings))));
+    out.root =
+        node_hash(cs, std::span<const typename Cs::Number>(insert(
+                          cs, out.root, bits, std::span<const typename Cs::Number>(siblings))));
     out.index_bits.append(bits);
   }
   CUZK_CHECK(index == 0);
@@ -98,8 +97,7 @@ void prove_inclusion(Cs& cs, const NodeHash& node_hash, std::span<const std::siz
 // exactly the bits of all levels.
 template <class Cs, class NodeHash>
 void prove_inclusion_at(Cs& cs, const NodeHash& node_hash, std::span<const std::size_t> arities,
-                        const typename Cs::BitString& index_bits,
-                        const typename Cs::Number& leaf,
+                        const typename Cs::BitString& index_bits, const typename Cs::Number& leaf,
                         std::span<const typename Cs::Number> siblings,
                         const typename Cs::Number& root) {
   const auto scope = cs.scope("inclusion");

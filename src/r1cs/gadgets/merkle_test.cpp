@@ -65,9 +65,12 @@ struct UpstreamCase {
 TEST(Merkle, PoseidonInclusionsHaveTheUpstreamShapes) {
   CUZK_DATA_OR_SKIP(path, "upstream/circuits.json");
   const UpstreamCase cases[] = {
-      {"por_poseidon_2_leaves64", {2, 2, 2, 2, 2, 2}}, {"por_poseidon_4_leaves64", {4, 4, 4}},
-      {"por_poseidon_8_leaves64", {8, 8}},             {"por_poseidon_8_2_leaves128", {8, 8, 2}},
-      {"por_poseidon_8_4_2_leaves512", {8, 8, 4, 2}},  {"por_poseidon_8_8_leaves512", {8, 8, 8}},
+      {"por_poseidon_2_leaves64", {2, 2, 2, 2, 2, 2}},
+      {"por_poseidon_4_leaves64", {4, 4, 4}},
+      {"por_poseidon_8_leaves64", {8, 8}},
+      {"por_poseidon_8_2_leaves128", {8, 8, 2}},
+      {"por_poseidon_8_4_2_leaves512", {8, 8, 4, 2}},
+      {"por_poseidon_8_8_leaves512", {8, 8, 8}},
       {"por_poseidon_8_8_2_leaves1024", {8, 8, 8, 2}},
       {"por_poseidon_8_2_4_leaves512", {8, 8, 2, 4}},
   };

@@ -1,8 +1,8 @@
 // Batches equalities of small integers into few rows.
 //
-// Equalities L_i = R_i of k_i-bit integers are packed side by side: sum 2^s_i L_i = sum 2^s_i R_i with
-// s_i the bits used before, as long as everything stays below 2^(capacity). Sound because each side
-// is made of bits and bounded by its k_i bits.
+// Equalities L_i = R_i of k_i-bit integers are packed side by side: sum 2^s_i L_i = sum 2^s_i R_i
+// with s_i the bits used before, as long as everything stays below 2^(capacity). Sound because each
+// side is made of bits and bounded by its k_i bits.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ const std::array<F, F::kBitCount>& powers_of_two() {
   return powers;
 }
 
-// Collects both sides over one ShapeBuilder; the row  lhs | 1 | rhs  is emitted when the next equality
-// does not fit, and by flush().
+// Collects both sides over one ShapeBuilder; the row  lhs | 1 | rhs  is emitted when the next
+// equality does not fit, and by flush().
 template <class Cs>
 class MultiEq {
  public:

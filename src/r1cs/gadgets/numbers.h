@@ -90,9 +90,9 @@ F bits_as_value(const Bits& bits, std::size_t first, std::size_t count) {
   return F::from_canonical(*canonical);
 }
 
-// All bits of a number, least significant first: kFieldBits new bits, each with its boolean row, then
-// 0 | 0 | sum 2^i b_i - number.  Values below 2^kFieldBits - r have a second decomposition that the
-// rows accept; the witness is the canonical one.
+// All bits of a number, least significant first: kFieldBits new bits, each with its boolean row,
+// then 0 | 0 | sum 2^i b_i - number.  Values below 2^kFieldBits - r have a second decomposition
+// that the rows accept; the witness is the canonical one.
 template <class Cs>
 typename Cs::BitString to_bits_le(Cs& cs, const typename Cs::Number& number) {
   using F = typename Cs::Field;

@@ -41,8 +41,8 @@ TEST(Numbers, ProductSquareAndSumAreOneRowEach) {
 }
 
 TEST(Numbers, InputizeMakesOneEqualInput) {
-  const Shape<F> shape = expect_satisfied(
-      [](auto& cs) { inputize(cs, cs.new_number(F::from_u64(42))); });
+  const Shape<F> shape =
+      expect_satisfied([](auto& cs) { inputize(cs, cs.new_number(F::from_u64(42))); });
   EXPECT_EQ(counts_of(shape), (Counts{1, 1, 2, 1, 1, 1}));
   EXPECT_EQ(shape.a.row(0)[0].column, 1u);  // input | 1 | number
   EXPECT_EQ(shape.c.row(0)[0].column, 2u);
@@ -101,8 +101,8 @@ TEST(Numbers, PackTheFirstBitsOfTheCapacity) {
 TEST(Numbers, PackBitsIntoAsManyInputsAsNeeded) {
   for (const std::size_t size : {1, 64, 254, 255, 508, 509}) {
     const std::vector<bool> values(size, true);
-    const Shape<F> shape = expect_satisfied(
-        [&](auto& cs) { pack_into_inputs(cs, new_bits(cs, values)); });
+    const Shape<F> shape =
+        expect_satisfied([&](auto& cs) { pack_into_inputs(cs, new_bits(cs, values)); });
     EXPECT_EQ(shape.input_count, 1 + (size + 253) / 254);
     EXPECT_EQ(shape.constraint_count(), size + shape.input_count - 1);
   }

@@ -1,12 +1,13 @@
 // Poseidon as a circuit, in the layout of Filecoin's deployed circuits.
 //
-// Each S-box x -> x^5 + k is three variables and rows (square, fourth power, fifth power plus key); a
-// state element that is a linear combination is made a variable first, one more row. Matrix products
-// are linear and cost nothing, so in the partial rounds, where only element 0 passes an S-box, the other
-// elements grow as linear combinations. Rows for arity t - 1: 3(t-1) + 28 t + 4 R_P + 1.
+// Each S-box x -> x^5 + k is three variables and rows (square, fourth power, fifth power plus key);
+// a state element that is a linear combination is made a variable first, one more row. Matrix
+// products are linear and cost nothing, so in the partial rounds, where only element 0 passes an
+// S-box, the other elements grow as linear combinations. Rows for arity t - 1: 3(t-1) + 28 t + 4
+// R_P + 1.
 //
-// Both passes are written out, shape with linear combinations and witness with values; they take the
-// same steps in the same order.
+// Both passes are written out, shape with linear combinations and witness with values; they take
+// the same steps in the same order.
 #pragma once
 
 #include <algorithm>

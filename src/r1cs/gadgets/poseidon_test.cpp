@@ -70,8 +70,7 @@ TEST(PoseidonGadget, BindsItsResult) {
   const std::size_t last = witness.aux.size() - 1;
   EXPECT_EQ(witness.aux.value(last),
             hash::poseidon(std::vector<F>{F::from_u64(1), F::from_u64(2)}, F::from_u64(3)));
-  const auto broken =
-      first_broken_constraint(shape, with_aux(witness, last, F::from_u64(123)));
+  const auto broken = first_broken_constraint(shape, with_aux(witness, last, F::from_u64(123)));
   ASSERT_TRUE(broken.has_value());
   EXPECT_EQ(broken->row, shape.constraint_count() - 1);
 }

@@ -1,8 +1,8 @@
 // SHA-256 as a circuit: the compression function, the full hash, and hashes of field elements.
 //
-// The letters are those of FIPS 180-4. The new values of a and e are sums of up to seven words; they
-// are kept as lists of operands and added only when the value is needed, one addition instead of
-// several. The order of allocation in a round is: e, s1, choice, a, s0, majority.
+// The letters are those of FIPS 180-4. The new values of a and e are sums of up to seven words;
+// they are kept as lists of operands and added only when the value is needed, one addition instead
+// of several. The order of allocation in a round is: e, s1, choice, a, s0, majority.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 
 namespace cuzk::r1cs::gadgets {
 
-// The word operations that a constraint system uses: bit by bit where rows are recorded, packed where
-// only values are wanted.
+// The word operations that a constraint system uses: bit by bit where rows are recorded, packed
+// where only values are wanted.
 template <class Cs>
 using Words = std::conditional_t<Cs::kRecordsRows, BitwiseWords<Cs>, PackedWords<Cs>>;
 
@@ -99,8 +99,8 @@ WordState<W> sha256_compress_bits(Cs& cs, const typename Cs::BitString& bits, st
   return sha256_compress<W>(cs, block, state);
 }
 
-// The 256-bit digest of a message, most significant bit of each byte first on both sides. `W` is for
-// tests that force the bitwise twin.
+// The 256-bit digest of a message, most significant bit of each byte first on both sides. `W` is
+// for tests that force the bitwise twin.
 template <class Cs, class W = Words<Cs>>
 typename Cs::BitString sha256(Cs& cs, const typename Cs::BitString& message) {
   const auto scope = cs.scope("sha256");

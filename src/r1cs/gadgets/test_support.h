@@ -83,8 +83,7 @@ inline Counts operator-(const Counts& x, const Counts& y) {
 }
 
 // The entry `name` of upstream/circuits.json: what the upstream code made of the circuit.
-inline nlohmann::json upstream_circuit(const std::filesystem::path& path,
-                                       const std::string& name) {
+inline nlohmann::json upstream_circuit(const std::filesystem::path& path, const std::string& name) {
   std::ifstream stream(path);
   for (const auto& circuit : nlohmann::json::parse(stream)) {
     if (circuit["name"] == name) return circuit;
@@ -108,8 +107,8 @@ inline void expect_upstream(const Shape<F>& shape, const nlohmann::json& expecte
   EXPECT_EQ(base::to_hex(fingerprint(shape)), expected["hash"].get<std::string>());
 }
 
-// Changes single aux variables of a good witness from `first` on, `samples` of them spread over all,
-// and demands that each change is noticed.
+// Changes single aux variables of a good witness from `first` on, `samples` of them spread over
+// all, and demands that each change is noticed.
 inline void expect_every_change_caught(const Shape<F>& shape, const Assignment<F>& good,
                                        std::size_t samples, std::size_t first = 0) {
   const std::size_t step = std::max<std::size_t>(1, (good.aux.size() - first) / samples);

@@ -1,9 +1,10 @@
 // 32-bit words in three machine words: the witness pass of SHA-256, 32 booleans at a time.
 //
 // A word is its value, the mask of constant bits and the mask of negated variables. Each operation
-// emits the values of what the bitwise rules (bits.h) allocate, for all 32 bits at once, in the same
-// order. What the masks cannot say in a few instructions (choice and majority with some constant
-// operands: the first rounds of a message's first block) takes the bitwise rules themselves.
+// emits the values of what the bitwise rules (bits.h) allocate, for all 32 bits at once, in the
+// same order. What the masks cannot say in a few instructions (choice and majority with some
+// constant operands: the first rounds of a message's first block) takes the bitwise rules
+// themselves.
 #pragma once
 
 #include <bit>
@@ -19,8 +20,8 @@
 
 namespace cuzk::r1cs::gadgets {
 
-// Appends bits to an array of words. Small, so that it stays in registers; the array has room for one
-// word more than the bits need.
+// Appends bits to an array of words. Small, so that it stays in registers; the array has room for
+// one word more than the bits need.
 class BitCursor {
  public:
   explicit BitCursor(std::uint64_t* words) : out_(words) {}
