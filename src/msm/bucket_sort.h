@@ -4,7 +4,9 @@
 // write disjoint places, so the result does not depend on the number of threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,8 +21,8 @@ class BucketSort {
  public:
   explicit BucketSort(const MultiplyPlan& plan)
       : plan_(plan),
-        digits_(plan.window_count * plan.chunk_points),
-        entries_(plan.window_count * plan.chunk_points),
+        digits_(std::make_unique_for_overwrite<RawDigit[]>(digit_count())),
+        entries_(std::make_unique_for_overwrite<std::uint32_t[]>(digit_count())),
         starts_(plan.window_count * plan.bucket_count + 1),
         cursors_(plan.window_count * plan.slice_count * plan.bucket_count) {}
 
@@ -32,7 +34,7 @@ class BucketSort {
 
   // The raw digits of a window, one per point of the chunk; to be filled before run().
   std::span<RawDigit> digits(std::size_t window) {
-    return std::span(digits_).subspan(window * plan_.chunk_points, plan_.chunk_points);
+    return {digits_.get() + window * plan_.chunk_points, plan_.chunk_points};
   }
 
   // Sorts the digits of the first `point_count` points.
@@ -61,13 +63,12 @@ class BucketSort {
   }
 
   // operand() of each point with a digit, ordered by key = window * bucket_count + bucket.
-  std::span<const std::uint32_t> entries() const {
-    return std::span(entries_).first(starts_.back());
-  }
+  std::span<const std::uint32_t> entries() const { return {entries_.get(), starts_.back()}; }
   // Entries of key k are [starts()[k], starts()[k + 1]).
   std::span<const std::uint32_t> starts() const { return starts_; }
 
  private:
+  std::size_t digit_count() const { return plan_.window_count * plan_.chunk_points; }
   std::span<std::uint32_t> cursors_of(std::size_t cell) {
     return std::span(cursors_).subspan(cell * plan_.bucket_count, plan_.bucket_count);
   }
@@ -112,7 +113,7 @@ class BucketSort {
                std::uint32_t window_start) {
     const auto raw = digits(cell / plan_.slice_count);
     const auto cursors = cursors_of(cell);
-    std::uint32_t* out = entries_.data() + window_start;
+    std::uint32_t* out = entries_.get() + window_start;
     const auto [first, last] = points_of(cell, point_count);
     for (std::size_t i = first; i < last; ++i) {
       if (raw[i] == reader.zero()) continue;
@@ -121,8 +122,10 @@ class BucketSort {
   }
 
   const MultiplyPlan plan_;
-  std::vector<RawDigit> digits_;
-  std::vector<std::uint32_t> entries_, starts_, cursors_;
+  // Not cleared: every digit is written before it is read, and so is every entry.
+  std::unique_ptr<RawDigit[]> digits_;
+  std::unique_ptr<std::uint32_t[]> entries_;
+  std::vector<std::uint32_t> starts_, cursors_;
 };
 
 }  // namespace cuzk::msm

@@ -37,7 +37,10 @@ class BucketSums {
         edges_(2 * task_count_max() * kernel.row_bytes),
         edge_keys_(2 * task_count_max()),
         pool_(kernel, std::max({plan.task_entries, plan.bucket_count, 2 * task_count_max()})) {
-    buckets_.fill_zero();
+    const std::size_t window_bytes = plan.bucket_count * kernel.row_bytes;
+    base::parallel_for(0, plan.window_count, 1, [&](std::size_t from, std::size_t to) {
+      std::memset(buckets_.data() + from * window_bytes, 0, (to - from) * window_bytes);
+    });
   }
 
   static std::size_t byte_count(const PointKernel<G>& kernel, const MultiplyPlan& plan,

@@ -93,12 +93,30 @@ void FixedBase<G>::multiply_block(
     }
   }
   summer.sum(table_.data(), entries, lengths);
-  std::size_t segment = 0;
+  unpack_segments(summer, scalars, out);
+}
+
+// Segment k is the product of the k-th non-zero scalar. Rows are collected by eights, which is what
+// a kernel unpacks at once.
+template <class G>
+void FixedBase<G>::unpack_segments(
+    SegmentSummer<G>& summer, std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
+    std::span<curve::Affine<G>> out) const {
+  constexpr std::size_t kGroup = 8;
+  const std::size_t row_bytes = kernel_->row_bytes;
+  RowBuffer rows(kGroup * row_bytes);
+  curve::Affine<G> points[kGroup];
+  std::size_t places[kGroup], held = 0, segment = 0;
   for (std::size_t i = 0; i < scalars.size(); ++i) {
-    if (scalars[i].is_zero()) {
-      out[i] = curve::Affine<G>::infinity();
-    } else {
-      kernel_->unpack(summer.row(segment++), 1, &out[i]);
+    out[i] = curve::Affine<G>::infinity();
+    if (!scalars[i].is_zero()) {
+      kernel_->copy(summer.row(segment++), false, rows.data() + held * row_bytes);
+      places[held++] = i;
+    }
+    if (held == kGroup || (held != 0 && i + 1 == scalars.size())) {
+      kernel_->unpack(rows.data(), held, points);
+      for (std::size_t j = 0; j < held; ++j) out[places[j]] = points[j];
+      held = 0;
     }
   }
 }

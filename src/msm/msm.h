@@ -56,6 +56,9 @@ class FixedBase {
   void multiply_block(SegmentSummer<G>& summer,
                       std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
                       std::span<curve::Affine<G>> out) const;
+  void unpack_segments(SegmentSummer<G>& summer,
+                       std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
+                       std::span<curve::Affine<G>> out) const;
 
   const PointKernel<G>* kernel_;
   std::size_t window_bits_;

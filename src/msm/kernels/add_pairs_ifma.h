@@ -14,6 +14,7 @@
 
 #include "msm/kernels/coordinate_ifma.h"
 #include "msm/kernels/ifma_entry.h"
+#include "msm/kernels/pack_ifma.h"
 #include "msm/kernels/point_kernel.h"
 
 namespace cuzk::msm::ifma {
@@ -297,7 +298,7 @@ void add_pairs(const std::uint8_t* left_rows, const std::uint8_t* right_rows,
 
 template <class E, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
 constexpr Entry entry() {
-  return {add_pairs<E, Invert>, sizeof(BlockEntry<E>) * kBlockVectors};
+  return {add_pairs<E, Invert>, sizeof(BlockEntry<E>) * kBlockVectors, pack<E>, unpack<E>};
 }
 
 }  // namespace cuzk::msm::ifma

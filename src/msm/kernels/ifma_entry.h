@@ -14,10 +14,14 @@ using AddPairsFunction = void (*)(const std::uint8_t* left_rows, const std::uint
                                   std::uint8_t* out_rows, const AddPair* pairs, std::size_t count,
                                   std::uint8_t* scratch);
 
+// Affine points, as bytes, into rows or back.
+using ConvertFunction = void (*)(const std::uint8_t* from, std::size_t count, std::uint8_t* to);
+
 // A kernel and the scratch it needs; null in builds for other processors.
 struct Entry {
   AddPairsFunction add_pairs = nullptr;
   std::size_t scratch_bytes = 0;
+  ConvertFunction pack = nullptr, unpack = nullptr;
 };
 Entry bls12_381_g1();
 Entry bls12_381_g2();

@@ -23,13 +23,9 @@ struct Format {
   static constexpr std::size_t kShift = 52 * kLimbCount - 64 * F::kLimbCount;  // R' = 2^kShift R
   static_assert(kShift % 2 == 0, "R / R' must be a square");
 
-  // 2^k as an element, so that a product with it multiplies the stored integer by 2^k.
-  static constexpr F power(std::size_t k) {
-    return F::from_montgomery(F::Constants::power_of_two(64 * F::kLimbCount + k));
-  }
-  static constexpr F kFromU = power(kShift / 2);          // 1 / u
-  static constexpr F kToU = power(kShift / 2).inverse();  // u
-  static constexpr F kInverseFactor = power(2 * kShift);  // (R' / R)^2
+  // (R' / R)^2 as an element, so that a product with it multiplies the stored integer by that.
+  static constexpr F kInverseFactor =
+      F::from_montgomery(F::Constants::power_of_two(64 * F::kLimbCount + 2 * kShift));
 };
 
 template <class F>
@@ -76,15 +72,6 @@ template <class F>
 void read_coordinate(const Limb* words, field::Quadratic<F>& out) {
   out = {read_words<F>(words), read_words<F>(words + Format<F>::kWordCount)};
 }
-template <class P>
-field::PrimeField<P> scaled(const field::PrimeField<P>& x, const field::PrimeField<P>& k) {
-  return x * k;
-}
-template <class F>
-field::Quadratic<F> scaled(const field::Quadratic<F>& x, const F& k) {
-  return x.scaled(k);
-}
-
 template <class G>
 struct Rows {
   using Base = typename G::Curve::Fp;
@@ -92,22 +79,6 @@ struct Rows {
       Format<Base>::kWordCount * (sizeof(typename G::Field) / sizeof(Base));
   static constexpr std::size_t kRowBytes = 16 * kCoordinateWords;
 
-  static void pack(const curve::Affine<G>* points, std::size_t count, std::uint8_t* rows) {
-    for (std::size_t i = 0; i < count; ++i) {
-      auto* words = reinterpret_cast<Limb*>(rows + i * kRowBytes);
-      write_coordinate(points[i].x, words);
-      write_coordinate(scaled(points[i].y, Format<Base>::kToU), words + kCoordinateWords);
-    }
-  }
-  static void unpack(const std::uint8_t* rows, std::size_t count, curve::Affine<G>* points) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto* words = reinterpret_cast<const Limb*>(rows + i * kRowBytes);
-      read_coordinate(words, points[i].x);
-      typename G::Field y;
-      read_coordinate(words + kCoordinateWords, y);
-      points[i].y = scaled(y, Format<Base>::kFromU);
-    }
-  }
   static void copy(const std::uint8_t* row, bool negated, std::uint8_t* out) {
     std::memcpy(out, row, kRowBytes);
     if (!negated) return;

@@ -22,13 +22,6 @@ void invert_bn254(const std::uint64_t* in, std::uint64_t* out) {
 namespace {
 
 template <class G>
-PointKernel<G> with_entry(const ifma::Entry& entry) {
-  using Rows = ifma_rows::Rows<G>;
-  return {"ifma",       Rows::kRowBytes, entry.scratch_bytes, Rows::pack,
-          Rows::unpack, Rows::copy,      entry.add_pairs};
-}
-
-template <class G>
 ifma::Entry entry_of();
 template <>
 ifma::Entry entry_of<curve::Bls12_381::G1>() {
@@ -47,6 +40,23 @@ ifma::Entry entry_of<curve::Bn254::G2>() {
   return ifma::bn254_g2();
 }
 
+template <class G>
+void pack(const curve::Affine<G>* points, std::size_t count, std::uint8_t* rows) {
+  entry_of<G>().pack(reinterpret_cast<const std::uint8_t*>(points), count, rows);
+}
+template <class G>
+void unpack(const std::uint8_t* rows, std::size_t count, curve::Affine<G>* points) {
+  entry_of<G>().unpack(rows, count, reinterpret_cast<std::uint8_t*>(points));
+}
+
+template <class G>
+PointKernel<G> ifma_kernel() {
+  using Rows = ifma_rows::Rows<G>;
+  const ifma::Entry entry = entry_of<G>();
+  return {"ifma",    Rows::kRowBytes, entry.scratch_bytes, pack<G>,
+          unpack<G>, Rows::copy,      entry.add_pairs};
+}
+
 }  // namespace
 
 template <class G>
@@ -57,7 +67,7 @@ const PointKernel<G>& portable_point_kernel() {
 template <class G>
 const PointKernel<G>* ifma_point_kernel() {
   if (base::machine_cpu_level() < base::CpuLevel::kIfma) return nullptr;
-  static const PointKernel<G> kernel = with_entry<G>(entry_of<G>());
+  static const PointKernel<G> kernel = ifma_kernel<G>();
   return kernel.add_pairs != nullptr ? &kernel : nullptr;
 }
 
