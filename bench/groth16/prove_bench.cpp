@@ -1,7 +1,9 @@
 // Set-up, start, finish and verify on the synthetic circuit, by curve and number of rows. Names are
 // groth16/<stage>/<curve>/rows=<n>; 2687921 rows are those of a 2 KiB PoRep:
 //   prove_bench --benchmark_filter=rows=2687921
+#include <ctime>
 #include <map>
+#include <string>
 
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
@@ -24,9 +26,11 @@ const ShaLikeCircuit<typename C::Fr>& circuit(std::uint32_t rows) {
 }
 
 template <class C>
-std::shared_ptr<const groth16::ProvingKey<C>> make_key(std::uint32_t rows) {
+std::shared_ptr<const groth16::ProvingKey<C>> make_key(std::uint32_t rows,
+                                                       const groth16::Control& control = {}) {
   static const auto waste = groth16::random_toxic_waste<C>().value();
-  return groth16::setup<C>(*circuit<C>(rows).shape, waste, QapConvention::kCoefficients).value();
+  constexpr auto kConvention = QapConvention::kCoefficients;
+  return groth16::setup<C>(*circuit<C>(rows).shape, waste, kConvention, control).value();
 }
 
 template <class C>
@@ -45,11 +49,38 @@ void report_memory(benchmark::State& state) {
   state.counters["peak_rss_MiB"] = double(usage.ru_maxrss) / 1024;
 }
 
+// Process CPU time of each stage, as counters "cpu_ms <stage>".
+class StageTimes final : public base::ProgressSink {
+ public:
+  explicit StageTimes(benchmark::State& state) : state_(state) {}
+  ~StageTimes() override { close(); }
+  void begin_stage(std::string_view name, std::uint64_t) override {
+    close();
+    name_ = name;
+    begin_ = std::clock();
+  }
+  void advance(std::uint64_t) override {}
+
+ private:
+  void close() {
+    if (name_.empty()) return;
+    const double ms = 1000.0 * double(std::clock() - begin_) / CLOCKS_PER_SEC;
+    state_.counters["cpu_ms " + name_] = ms;
+  }
+
+  benchmark::State& state_;
+  std::string name_;
+  std::clock_t begin_ = 0;
+};
+
 template <class C>
 void setup(benchmark::State& state) {
   const auto rows = std::uint32_t(state.range(0));
   circuit<C>(rows);
-  for (auto _ : state) benchmark::DoNotOptimize(make_key<C>(rows));
+  for (auto _ : state) {
+    StageTimes times(state);
+    benchmark::DoNotOptimize(make_key<C>(rows, {&times}));
+  }
   report_memory(state);
 }
 
@@ -58,7 +89,12 @@ void start(benchmark::State& state) {
   const auto& in = inputs<C>(std::uint32_t(state.range(0)));
   const auto backend = groth16::make_cpu_backend<C>();
   const auto blinding = groth16::random_blinding<C>().value();
-  for (auto _ : state) benchmark::DoNotOptimize(backend->start(in, blinding).value());
+  for (auto _ : state) {
+    StageTimes times(state);
+    auto watched = in;
+    watched.control.progress = &times;
+    benchmark::DoNotOptimize(backend->start(watched, blinding).value());
+  }
   report_memory(state);
 }
 

@@ -36,18 +36,20 @@ struct SelectedScalars {
   }
 };
 
-// sum of values[j] * bases[indices[j]] plus the bases whose bit is set in `ones`.
+// sum of values[j] * bases[indices[j]] plus the bases whose bit is set in `ones`. Stops with
+// kCancelled between pieces of `piece_scalars` scalars.
 template <class G, class F>
 base::Result<curve::Jacobian<G>> sum_selected(const msm::PointSource<G>& bases,
                                               const base::BitVector& ones,
                                               const SelectedScalars<F>& scalars,
-                                              const Control& control, std::string_view stage) {
+                                              const Control& control, std::string_view stage,
+                                              std::size_t piece_scalars = kPieceScalars) {
   control.begin_stage(stage, 1 + scalars.values.size());
   auto sum = msm::sum_by_bitmap<G>(bases, ones.words());
   control.advance(1);
-  for (std::size_t first = 0; first < scalars.values.size(); first += kPieceScalars) {
+  for (std::size_t first = 0; first < scalars.values.size(); first += piece_scalars) {
     CUZK_TRY_STATUS(control.check(stage));
-    const std::size_t count = std::min(kPieceScalars, scalars.values.size() - first);
+    const std::size_t count = std::min(piece_scalars, scalars.values.size() - first);
     sum += msm::multiply_indexed<G>(bases, scalars.indices.span().subspan(first, count),
                                     scalars.values.span().subspan(first, count));
     control.advance(count);
@@ -60,11 +62,12 @@ base::Result<curve::Jacobian<G>> sum_selected(const msm::PointSource<G>& bases,
 template <class G, class F>
 base::Result<curve::Jacobian<G>> sum_walk(const msm::PointSource<G>& bases,
                                           const QueryWalk<F>& walk, const Control& control,
-                                          std::string_view stage) {
+                                          std::string_view stage,
+                                          std::size_t piece_scalars = kPieceScalars) {
   control.begin_stage(stage, 1 + walk.scalar_count());
   auto sum = msm::sum_by_bitmap<G>(bases, walk.ones().words());
   control.advance(1);
-  const std::size_t piece = std::min(kPieceScalars, walk.scalar_count());
+  const std::size_t piece = std::min(piece_scalars, walk.scalar_count());
   CUZK_TRY(auto scalars, SelectedScalars<F>::allocate(piece, base::MemoryCategory::kMsmScratch,
                                                       "scalars of one query"));
   for (std::size_t first = 0; first < walk.scalar_count(); first += piece) {
@@ -85,12 +88,12 @@ template <class G>
 base::Result<curve::Jacobian<G>> sum_all(
     const msm::PointSource<G>& bases,
     std::span<const field::Canonical<typename G::Scalar::Params>> scalars, const Control& control,
-    std::string_view stage) {
+    std::string_view stage, std::size_t piece_scalars = kPieceScalars) {
   control.begin_stage(stage, scalars.size());
   auto sum = curve::Jacobian<G>::infinity();
-  for (std::size_t first = 0; first < scalars.size(); first += kPieceScalars) {
+  for (std::size_t first = 0; first < scalars.size(); first += piece_scalars) {
     CUZK_TRY_STATUS(control.check(stage));
-    const std::size_t count = std::min(kPieceScalars, scalars.size() - first);
+    const std::size_t count = std::min(piece_scalars, scalars.size() - first);
     sum += msm::multiply<G>(bases.subset(first, count), scalars.subspan(first, count));
     control.advance(count);
   }

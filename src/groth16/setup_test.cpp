@@ -6,6 +6,7 @@
 
 #include "base/ledger.h"
 #include "groth16/groth16_naive.h"
+#include "groth16/prove.h"
 #include "groth16/test_circuits.h"
 
 namespace cuzk::groth16 {
@@ -192,6 +193,18 @@ TYPED_TEST(SetupTest, FreesItsScalarsAndKeepsItsPoints) {
               before.of(base::MemoryCategory::kSrs).used_bytes);
   }
   EXPECT_EQ(ledger.snapshot().total.used_bytes, before.total.used_bytes);
+}
+
+// More variables than one piece of scalars holds: any seam in a query would break the proof.
+TEST(Setup, PiecesOfLargeQueriesJoin) {
+  using C = curve::Bn254;
+  const auto circuit = testing::squarings<C::Fr>((std::size_t{1} << 17) + 50);
+  const auto shape = circuit.shape();
+  const auto key = setup<C>(*shape, testing::test_waste<C>(), QapConvention::kCoefficients);
+  ASSERT_TRUE(key.ok()) << key.error().message;
+  const auto backend = make_cpu_backend<C>();
+  const auto proof = prove(*backend, ProveInputs<C>{*key, shape, circuit.assignment()});
+  EXPECT_TRUE(proof.ok()) << proof.error().message;
 }
 
 TYPED_TEST(SetupTest, RandomSecretsDifferAndWork) {
