@@ -85,6 +85,54 @@ TEST(PorepPublicInputs, ForTheRegressionRecordsBeginWithTheirReplicaId) {
   EXPECT_EQ(compared, 21u);
 }
 
+Node node_of_array(const nlohmann::json& array) {
+  Node out;
+  EXPECT_EQ(array.size(), out.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = array[i];
+  return out;
+}
+
+// The whole file of real records: every one is a claim, with as many partitions as its proof has
+// parts.
+TEST(PorepPublicInputs, DeriveForEveryRegressionRecord) {
+  CUZK_DATA_OR_SKIP(path, "filecoin/seal_regression_records-v18.json");
+  std::ifstream stream(path);
+  std::size_t records = 0, beyond_doubles = 0;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.empty()) continue;
+    const auto record = nlohmann::json::parse(line);
+    const auto& config = record["porep_config"];
+    SealClaim claim;
+    claim.config.shape = *sector_shape(config["sector_size"]);
+    claim.config.porep_id = node_of_array(config["porep_id"]);
+    claim.config.api_version =
+        api_version_by_name(config["api_version"].get<std::string>()).value();
+    for (const std::string feature : config["api_features"]) {
+      claim.config.kind =
+          feature == "SyntheticPoRep" ? PorepKind::kSynthetic : PorepKind::kNonInteractive;
+    }
+    claim.prover_id = node_of_array(record["prover_id"]);
+    claim.sector_number = record["sector_id"].get<std::uint64_t>();
+    claim.ticket = node_of_array(record["ticket"]);
+    claim.seed = node_of_array(record["seed"]);
+    claim.comm_r = node_of_array(record["comm_r"]);
+    claim.comm_d = node_of_array(record["comm_d"]);
+    ASSERT_EQ(claim.config.partition_count(), config["partitions"]) << line.substr(0, 200);
+    const bool is_aggregate = claim.config.kind == PorepKind::kNonInteractive;
+    if (!is_aggregate) {
+      EXPECT_EQ(record["proof"].size(), 192 * claim.config.partition_count());
+    }
+    const auto inputs =
+        porep_public_inputs(porep_claim(claim).value(), claim.config.partition_count() - 1);
+    ASSERT_TRUE(inputs.ok()) << inputs.error().message;
+    EXPECT_EQ(inputs->size(), claim.config.shape->porep_public_input_count());
+    ++records;
+    beyond_doubles += claim.sector_number > (std::uint64_t{1} << 53);
+  }
+  EXPECT_EQ(records, 113u);
+  EXPECT_GT(beyond_doubles, 0u);
+}
+
 TEST(PorepClaim, RefusesWhatUpstreamRefuses) {
   const auto refuses = [](auto&& change, const std::string& word) {
     SealClaim claim = claim_of_sector_42();

@@ -1,6 +1,8 @@
 // Sector folders: upstream's cache files byte for byte, reading back, and refusing damage.
 #include "filecoin/vanilla/sector_directory.h"
 
+#include <unistd.h>
+
 #include "base/file.h"
 #include "filecoin/test_support.h"
 

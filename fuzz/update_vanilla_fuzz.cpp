@@ -1,0 +1,21 @@
+// Vanilla proofs of sector updates in bincode: what is accepted is written back byte for byte.
+#include "filecoin/update/vanilla_update.h"
+#include "fuzz/target.h"
+
+namespace cuzk::fuzz {
+
+std::vector<base::Bytes> seeds() { return {data_file("upstream/instance1/update.vanilla0.bin")}; }
+
+}  // namespace cuzk::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace cuzk;
+  for (const filecoin::SectorShape& shape : filecoin::all_sector_shapes()) {
+    const auto proof = filecoin::read_update_partition_proof({data, size}, shape, "input");
+    if (!proof.ok()) continue;
+    const base::Bytes written = filecoin::write_update_partition_proof(*proof, shape);
+    CUZK_FUZZ_REQUIRE(written == base::Bytes(data, data + size));
+    (void)filecoin::verify_update_partition({&shape}, *proof, 0);
+  }
+  return 0;
+}
