@@ -1,8 +1,11 @@
-// Densities and row products. A term on a bit costs a field addition or nothing; only terms on true
-// scalars with a coefficient other than 1 and -1 cost a product.
+// Densities and row products. A term on a bit costs an integer addition, or an unreduced one of
+// field elements, or nothing; only terms on true scalars with a coefficient other than 1 and -1
+// cost a product.
 #include "r1cs/shape.h"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "base/check.h"
 #include "field/bls12_381.h"
@@ -29,41 +32,135 @@ Density density_of(const Shape<F>& shape) {
 
 namespace {
 
-// sum += coefficient * value.
+// A sum of up to 2^32 field elements that is reduced once: plain additions of representatives, the
+// carries counted apart. 2^(64 N) mod p is the representative of 1, so `carries` of them are that
+// of the integer `carries`.
 template <class F>
-void add_product(F& sum, const F& coefficient, const F& minus_one, const F& value) {
-  if (coefficient.is_one()) {
-    sum += value;
-  } else if (coefficient == minus_one) {
-    sum -= value;
-  } else {
-    sum += coefficient * value;
+class LazySum {
+ public:
+  void add(const F& x) { carries_ += field::add_carry(sum_, sum_, x.montgomery_limbs()); }
+  // Adds x when `bit` is 1, nothing when it is 0.
+  void add_if(std::uint64_t bit, const F& x) {
+    field::Limbs<F::kLimbCount> masked = x.montgomery_limbs();
+    for (std::size_t i = 0; i < F::kLimbCount; ++i) masked[i] &= ~bit + 1;
+    carries_ += field::add_carry(sum_, sum_, masked);
   }
-}
+  F value() const {
+    field::Limbs<F::kLimbCount> low = sum_, reduced;
+    while (field::sub_borrow(reduced, low, F::Params::kModulus) == 0) low = reduced;
+    const F out = F::from_montgomery(low);
+    return carries_ == 0 ? out : out + F::from_u64(carries_);
+  }
 
+ private:
+  field::Limbs<F::kLimbCount> sum_;
+  std::uint64_t carries_ = 0;
+};
+
+// Of the first coefficients of a table, which are small integers. Tables begin with the most common
+// ones, so rows on bits alone are mostly sums of these and need no field arithmetic.
 template <class F>
-F evaluate_row(const Shape<F>& shape, std::span<const Term> row, const Assignment<F>& assignment,
-               const F& minus_one) {
-  const F* const coefficients = shape.coefficients.data();
-  const CompactWitness<F>& aux = assignment.aux;
-  F sum = F::zero();
-  for (const Term& term : row) {
-    const F& coefficient = coefficients[term.coefficient];
-    if (term.column == 0) {  // ONE
-      sum += coefficient;
-    } else if (term.column < shape.input_count) {
-      add_product(sum, coefficient, minus_one, assignment.inputs[term.column]);
-    } else {
-      const std::size_t i = term.column - shape.input_count;
-      if (aux.bit(i)) {  // a scalar's bit is zero
-        sum += coefficient;
-      } else if (aux.is_scalar(i)) {
-        add_product(sum, coefficient, minus_one, aux.scalars()[aux.scalar_rank(i)]);
+class SmallCoefficients {
+ public:
+  static constexpr std::int8_t kNotSmall = 127;
+
+  explicit SmallCoefficients(const std::vector<F>& table) {
+    const std::size_t count = std::min(table.size(), small_.size());
+    small_.fill(kNotSmall);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::int8_t k = -kMax; k <= kMax; ++k) {
+        if (table[i] == multiple(k)) small_[i] = k;
       }
     }
   }
-  return sum;
-}
+  std::int8_t operator[](std::uint32_t index) const {
+    return index < small_.size() ? small_[index] : kNotSmall;
+  }
+  // The field element k.
+  static F multiple(std::int64_t k) {
+    return k >= 0 ? F::from_u64(static_cast<std::uint64_t>(k))
+                  : -F::from_u64(static_cast<std::uint64_t>(-k));
+  }
+
+ private:
+  static constexpr std::int8_t kMax = 2;
+  std::array<std::int8_t, 16> small_;
+};
+
+// The elements -kReach to kReach, the usual sums of small coefficients.
+template <class F>
+struct SmallMultiples {
+  static constexpr std::int64_t kReach = 4;
+  std::array<F, 2 * kReach + 1> values;
+  SmallMultiples() {
+    for (std::int64_t k = -kReach; k <= kReach; ++k) {
+      values[static_cast<std::size_t>(k + kReach)] = SmallCoefficients<F>::multiple(k);
+    }
+  }
+  F operator()(std::int64_t k) const {
+    if (k < -kReach || k > kReach) return SmallCoefficients<F>::multiple(k);
+    return values[static_cast<std::size_t>(k + kReach)];
+  }
+};
+
+// Everything about one call that its rows share.
+template <class F>
+class RowEvaluator {
+ public:
+  RowEvaluator(const Shape<F>& shape, const Assignment<F>& assignment)
+      : input_count_(shape.input_count),
+        coefficients_(shape.coefficients.data()),
+        small_(shape.coefficients),
+        inputs_(assignment.inputs.data()),
+        aux_(assignment.aux) {}
+
+  // Whether a bit is set is a coin toss, so nothing branches on it.
+  F operator()(std::span<const Term> row) const {
+    std::int64_t small_sum = 0;
+    LazySum<F> sum;
+    bool all_small = true;
+    for (const Term& term : row) {
+      const std::int8_t small = small_[term.coefficient];
+      const bool is_small = small != SmallCoefficients<F>::kNotSmall;
+      std::uint64_t bit = 1;
+      if (term.column >= input_count_) {
+        const std::size_t i = term.column - input_count_;
+        if (aux_.is_scalar(i)) {
+          const F& value = aux_.scalars()[aux_.scalar_rank(i)];
+          if (row.size() == 1 && small == 1) return value;
+          sum.add(product(small, term.coefficient, value));
+          all_small = false;
+          continue;
+        }
+        bit = aux_.bit(i) ? 1 : 0;
+      } else if (term.column > 0) {
+        sum.add(product(small, term.coefficient, inputs_[term.column]));
+        all_small = false;
+        continue;
+      }
+      if (is_small) {
+        small_sum += small & -static_cast<std::int64_t>(bit);
+      } else {
+        sum.add_if(bit, coefficients_[term.coefficient]);
+        all_small = false;
+      }
+    }
+    return all_small ? multiples_(small_sum) : sum.value() + multiples_(small_sum);
+  }
+
+ private:
+  F product(std::int8_t small, std::uint32_t coefficient, const F& value) const {
+    if (small == 1) return value;
+    return small == -1 ? -value : coefficients_[coefficient] * value;
+  }
+
+  std::uint32_t input_count_;
+  const F* coefficients_;
+  SmallCoefficients<F> small_;
+  SmallMultiples<F> multiples_;
+  const F* inputs_;
+  const CompactWitness<F>& aux_;
+};
 
 }  // namespace
 
@@ -73,12 +170,12 @@ void evaluate_rows(const Shape<F>& shape, const SparseMatrix& matrix,
   CUZK_CHECK(assignment.inputs.size() == shape.input_count);
   CUZK_CHECK(assignment.aux.size() == shape.aux_count);
   CUZK_CHECK(shape.input_count == 0 || assignment.inputs[0].is_one());
-  const F minus_one = -F::one();
   const std::size_t rows = matrix.row_count();
   const std::size_t present =
       first_row < rows ? std::min(out.size(), rows - first_row) : std::size_t{0};
-  for (std::size_t i = 0; i < present; ++i) {
-    out[i] = evaluate_row(shape, matrix.row(first_row + i), assignment, minus_one);
+  if (present > 0) {
+    const RowEvaluator<F> evaluate(shape, assignment);
+    for (std::size_t i = 0; i < present; ++i) out[i] = evaluate(matrix.row(first_row + i));
   }
   std::fill(out.begin() + static_cast<std::ptrdiff_t>(present), out.end(), F::zero());
 }

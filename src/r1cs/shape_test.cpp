@@ -92,6 +92,42 @@ TYPED_TEST(ShapeOver, EvaluatesRowsLikeTheDefinition) {
   }
 }
 
+// Long rows of large coefficients, where unreduced sums carry; small coefficients at the front of
+// the table, where they are summed as integers, and behind it; sums beyond the usual small
+// multiples.
+TYPED_TEST(ShapeOver, EvaluatesLongRowsOfBits) {
+  std::mt19937_64 random(11);
+  Sample<TypeParam> sample;
+  Shape<TypeParam>& shape = sample.shape;
+  shape.input_count = 2;
+  shape.aux_count = 3000;
+  for (const std::uint64_t k : {0, 1, 2, 3}) {
+    shape.coefficients.push_back(TypeParam::from_u64(k));
+    shape.coefficients.push_back(-TypeParam::from_u64(k));
+  }
+  for (int i = 0; i < 20; ++i) shape.coefficients.push_back(random_element<TypeParam>(random));
+  for (std::uint64_t k = 0; k < 3; ++k) shape.coefficients.push_back(-TypeParam::from_u64(k));
+  sample.assignment.inputs = {TypeParam::one(), -TypeParam::one()};
+  for (std::uint32_t i = 0; i < shape.aux_count; ++i) {
+    if (i % 100 == 7)
+      sample.assignment.aux.push_scalar(-TypeParam::from_u64(i % 3));
+    else
+      sample.assignment.aux.push_bit(i % 5 != 0);
+  }
+  // Rows of one coefficient each, then rows of all in turn.
+  for (std::size_t r = 0; r < shape.coefficients.size() + 3; ++r) {
+    for (std::uint32_t column = 0; column < shape.variable_count(); ++column) {
+      const std::size_t index = r < shape.coefficients.size() ? r : r + column;
+      shape.a.terms.push_back(
+          {column, static_cast<std::uint32_t>(index % shape.coefficients.size())});
+    }
+    shape.a.row_begin.push_back(shape.a.terms.size());
+  }
+  std::vector<TypeParam> out(shape.a.row_count());
+  evaluate_rows<TypeParam>(shape, shape.a, sample.assignment, 0, out);
+  for (std::size_t r = 0; r < out.size(); ++r) ASSERT_EQ(out[r], naive_row(sample, shape.a, r));
+}
+
 TYPED_TEST(ShapeOver, EvaluatesAnyBlockAndPadsWithZeros) {
   const Sample<TypeParam> sample = random_sample<TypeParam>(7);
   const std::size_t rows = sample.shape.a.row_count();
