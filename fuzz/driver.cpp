@@ -105,10 +105,9 @@ int smoke(std::uint64_t seed, double seconds) {
     if (run >= seeds.size()) cuzk::fuzz::mutate(random, seeds, kInputBytesMax, input);
     std::snprintf(finding_name, sizeof finding_name, "finding-%llu-%llu",
                   static_cast<unsigned long long>(seed), static_cast<unsigned long long>(run));
-    std::snprintf(finding_line, sizeof finding_line,
-                  "finding in run %llu of seed %llu, its input is in %s\n",
-                  static_cast<unsigned long long>(run), static_cast<unsigned long long>(seed),
-                  finding_name);
+    std::snprintf(
+        finding_line, sizeof finding_line, "finding in run %llu of seed %llu, its input is in %s\n",
+        static_cast<unsigned long long>(run), static_cast<unsigned long long>(seed), finding_name);
     run_one(input);
   }
   std::printf("seed %llu: %llu runs, no finding\n", static_cast<unsigned long long>(seed),

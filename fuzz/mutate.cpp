@@ -16,9 +16,10 @@ using base::Bytes;
 constexpr std::size_t kHeadBytes = 2048;
 
 constexpr std::string_view kWords[] = {
-    "[",   "]",     "{",        "}",        "\"",      ":",     ",",          "null",  "true",
-    "-1",  "1e999", "\"0\"",    "\"1\"",    "0.5",     "\\u0000", "[[[[[[[[", "{\"a\":", "\"IC\":",
-    "zkey", "wtns", "r1cs", "\"curve\":", "\"bn128\"", "\"bls12381\"", "\"groth16\"", "\"plonk\""};
+    "[",           "]",        "{",     "}",     "\"",    ":",          ",",         "null",
+    "true",        "-1",       "1e999", "\"0\"", "\"1\"", "0.5",        "\\u0000",   "[[[[[[[[",
+    "{\"a\":",     "\"IC\":",  "zkey",  "wtns",  "r1cs",  "\"curve\":", "\"bn128\"", "\"bls12381\"",
+    "\"groth16\"", "\"plonk\""};
 
 std::uint64_t interesting_integer(Random& random, std::size_t size) {
   const std::uint64_t values[] = {0,
@@ -59,8 +60,8 @@ void store_integer(Random& random, std::uint64_t value, Bytes& bytes) {
   std::copy_n(raw, width, bytes.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-// Adds `delta` to an integer in front of `place` that looks like the length of what holds it, so that
-// a grown or cut section keeps a right length and the parser goes on to what is inside.
+// Adds `delta` to an integer in front of `place` that looks like the length of what holds it, so
+// that a grown or cut section keeps a right length and the parser goes on to what is inside.
 void adjust_a_length(Random& random, std::size_t place, std::int64_t delta, Bytes& bytes) {
   const std::size_t end = std::min(place, kHeadBytes);
   std::vector<std::size_t> found;
@@ -143,7 +144,8 @@ void mutate_once(Random& random, std::span<const Bytes> seeds, Bytes& bytes) {
       if (!bytes.empty()) bytes[at] = static_cast<std::uint8_t>(random.next());
       return;
     case 3:
-      if (!bytes.empty()) bytes[at] = static_cast<std::uint8_t>(bytes[at] + 1 - 2 * random.below(2));
+      if (!bytes.empty())
+        bytes[at] = static_cast<std::uint8_t>(bytes[at] + 1 - 2 * random.below(2));
       return;
     case 4: return store_integer(random, interesting_integer(random, bytes.size()), bytes);
     case 5: return cut_a_piece(random, bytes);

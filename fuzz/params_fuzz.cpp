@@ -1,8 +1,7 @@
 // bellperson .params: what is accepted with full checks is written again to the byte.
-#include "formats/bellperson/params.h"
-
 #include <algorithm>
 
+#include "formats/bellperson/params.h"
 #include "fuzz/samples.h"
 #include "fuzz/target.h"
 

@@ -1,9 +1,8 @@
 // Proof bytes: a proof has one encoding, so what is accepted is encoded to the same bytes.
-#include "groth16/proof_bytes.h"
-
 #include <algorithm>
 
 #include "fuzz/target.h"
+#include "groth16/proof_bytes.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cuzk;

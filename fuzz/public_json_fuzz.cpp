@@ -34,5 +34,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<base::Bytes> cuzk::fuzz::seeds() {
   const std::string one = "[\"18446744073709551616\"]";
   return {data_file("circom/mul1000-bn128/public.json"),
-          data_file("circom/mul1000-bls12381/public.json"), {one.begin(), one.end()}};
+          data_file("circom/mul1000-bls12381/public.json"),
+          {one.begin(), one.end()}};
 }

@@ -1,6 +1,5 @@
 // r1cs: what is accepted stays inside its bounds and comes back the same from the writer.
 #include "formats/snarkjs/r1cs_file.h"
-
 #include "fuzz/samples.h"
 #include "fuzz/target.h"
 

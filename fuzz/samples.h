@@ -26,8 +26,7 @@ std::shared_ptr<const groth16::ProvingKey<C>> sample_key(groth16::QapConvention 
 // What `write` writes to the path it is given, as bytes.
 template <class Write>
 base::Bytes written_bytes(const Write& write) {
-  std::string pattern =
-      (std::filesystem::temp_directory_path() / "cuzk-fuzz-seed-XXXXXX").string();
+  std::string pattern = (std::filesystem::temp_directory_path() / "cuzk-fuzz-seed-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) return {};
   const auto path = std::filesystem::path(pattern) / "seed";
   base::Bytes bytes;

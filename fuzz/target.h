@@ -37,10 +37,10 @@ inline base::Bytes data_file(const std::string& relative) {
 }  // namespace cuzk::fuzz
 
 // Ends the run as a finding when what a parser promises does not hold.
-#define CUZK_FUZZ_REQUIRE(condition)                                                            \
-  do {                                                                                          \
-    if (!(condition)) {                                                                         \
-      std::fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);       \
-      std::abort();                                                                             \
-    }                                                                                           \
+#define CUZK_FUZZ_REQUIRE(condition)                                                      \
+  do {                                                                                    \
+    if (!(condition)) {                                                                   \
+      std::fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                                       \
+    }                                                                                     \
   } while (false)

@@ -1,8 +1,7 @@
 // bellperson .vk and .meta: what is accepted is written again to the byte.
-#include "formats/bellperson/verifying_key.h"
-
 #include <algorithm>
 
+#include "formats/bellperson/verifying_key.h"
 #include "fuzz/samples.h"
 #include "fuzz/target.h"
 
@@ -21,6 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 std::vector<cuzk::base::Bytes> cuzk::fuzz::seeds() {
   const std::string meta = formats::encode_bellperson_meta(2048);
-  return {data_file("upstream/mimc/mimc.vk"), data_file("zcash/sapling-output.vk"),
+  return {data_file("upstream/mimc/mimc.vk"),
+          data_file("zcash/sapling-output.vk"),
           {meta.begin(), meta.end()}};
 }

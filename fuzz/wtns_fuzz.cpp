@@ -1,8 +1,7 @@
 // wtns: what is accepted holds the values that stood in the file.
-#include "formats/snarkjs/wtns.h"
-
 #include <algorithm>
 
+#include "formats/snarkjs/wtns.h"
 #include "fuzz/samples.h"
 #include "fuzz/target.h"
 
@@ -13,15 +12,15 @@ using namespace cuzk;
 template <class C>
 void run(base::ByteSpan bytes, const formats::WtnsHeader& header) {
   const std::uint32_t public_count = header.value_count / 3;
-  const auto read = formats::read_wtns<C>(bytes, "fuzz.wtns",
-                                          {"the key", header.value_count, public_count});
+  const auto read =
+      formats::read_wtns<C>(bytes, "fuzz.wtns", {"the key", header.value_count, public_count});
   if (!read.ok()) return;
   CUZK_FUZZ_REQUIRE((*read)->inputs.size() == public_count + 1);
   const base::Bytes again = formats::encode_wtns<C>(**read);
   const auto second = formats::read_wtns_header(again, "again");
   CUZK_FUZZ_REQUIRE(second.ok());
-  CUZK_FUZZ_REQUIRE(std::equal(second->values.begin(), second->values.end(),
-                               header.values.begin(), header.values.end()));
+  CUZK_FUZZ_REQUIRE(std::equal(second->values.begin(), second->values.end(), header.values.begin(),
+                               header.values.end()));
 }
 
 }  // namespace

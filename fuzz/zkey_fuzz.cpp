@@ -1,9 +1,8 @@
 // zkey: the header's lengths hold, the matrices stay inside their bounds, and what is accepted is
 // written again with the same sections.
-#include "formats/snarkjs/zkey.h"
-
 #include <algorithm>
 
+#include "formats/snarkjs/zkey.h"
 #include "fuzz/samples.h"
 #include "fuzz/target.h"
 #include "r1cs/shape.h"
@@ -33,15 +32,14 @@ void run(const std::shared_ptr<const base::MappedFile>& file) {
   if (!light.ok()) return;
   require_in_bounds(*light->shape);
   CUZK_FUZZ_REQUIRE(light->key->h.size() == std::size_t{1} << light->key->domain_log2);
-  static_cast<void>(formats::read_zkey<C>(
-      file, {.verifying_key = formats::KeyCheck::kOnCurve, .queries = formats::KeyCheck::kOnCurve}));
+  static_cast<void>(formats::read_zkey<C>(file, {.verifying_key = formats::KeyCheck::kOnCurve,
+                                                 .queries = formats::KeyCheck::kOnCurve}));
   static unsigned accepted = 0;
   if (accepted++ % 64 != 0) return;
   const base::Bytes again = fuzz::written_bytes(
       [&](const auto& path) { return formats::write_zkey<C>(path, *light->key, *light->shape); });
-  const auto second =
-      formats::read_zkey<C>(base::MappedFile::of_bytes(again, "again"),
-                            {.verifying_key = formats::KeyCheck::kCanonical});
+  const auto second = formats::read_zkey<C>(base::MappedFile::of_bytes(again, "again"),
+                                            {.verifying_key = formats::KeyCheck::kCanonical});
   CUZK_FUZZ_REQUIRE(second.ok());
   CUZK_FUZZ_REQUIRE(second->key->vk == light->key->vk);
   CUZK_FUZZ_REQUIRE(second->shape->a.row_begin == light->shape->a.row_begin);

@@ -60,8 +60,7 @@ FileIdentity identity_of(const struct stat& info) {
   identity.device = info.st_dev;
   identity.inode = info.st_ino;
   identity.size_bytes = static_cast<std::uint64_t>(info.st_size);
-  identity.modified_ns =
-      std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  identity.modified_ns = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
   return identity;
 }
 
@@ -254,8 +253,8 @@ Result<Bytes> read_file(const std::filesystem::path& path, std::uint64_t size_by
     if (count == 0) return bytes;
     bytes.insert(bytes.end(), piece, piece + count);
     if (bytes.size() > size_bytes_max) {
-      return Error{ErrorKind::kMalformed, fmt::format("{}: longer than the {} bytes allowed here",
-                                                      name, size_bytes_max)};
+      return Error{ErrorKind::kMalformed,
+                   fmt::format("{}: longer than the {} bytes allowed here", name, size_bytes_max)};
     }
   }
 }

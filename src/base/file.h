@@ -29,7 +29,8 @@ enum class FileAccess { kNormal, kSequential, kRandom };
 // reading the missing part ends this process (SIGBUS): replace key files by rename, never in place.
 class MappedFile {
  public:
-  // Errors: kNotFound, or kIo with the system's reason (a folder, no permission, not a regular file).
+  // Errors: kNotFound, or kIo with the system's reason (a folder, no permission, not a regular
+  // file).
   static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
   // The same face over bytes in memory, for tests and for content that came over a wire.
   static std::shared_ptr<const MappedFile> of_bytes(Bytes bytes, std::string name);
@@ -55,11 +56,11 @@ class MappedFile {
   void* mapping_ = nullptr;  // open only
 };
 
-// Writes a file under a temporary name in the target's folder; commit() makes it durable (fsync) and
-// renames it into place. Dropped before commit(), it removes the temporary file. A reader therefore
-// never sees part of a file under its final name, and an old file survives a failure; a signal that
-// ends the process removes the temporary file too (base/interrupt.h). A symbolic link is followed:
-// what it points at is replaced. A target that exists and is no regular file (a pipe,
+// Writes a file under a temporary name in the target's folder; commit() makes it durable (fsync)
+// and renames it into place. Dropped before commit(), it removes the temporary file. A reader
+// therefore never sees part of a file under its final name, and an old file survives a failure; a
+// signal that ends the process removes the temporary file too (base/interrupt.h). A symbolic link
+// is followed: what it points at is replaced. A target that exists and is no regular file (a pipe,
 // /dev/stdout) cannot be replaced and is written directly. One thread at a time.
 class AtomicFile {
  public:

@@ -141,8 +141,7 @@ base::Result<std::string> json_string(const Json& value, std::string_view where)
 template <class F>
 base::Result<F> json_field_element(const Json& value, std::string_view where) {
   if (!value.is_string()) {
-    return malformed(where,
-                     fmt::format("a {} where a decimal string belongs", value.type_name()));
+    return malformed(where, fmt::format("a {} where a decimal string belongs", value.type_name()));
   }
   const auto& text = value.get_ref<const std::string&>();
   if (text.size() > 1 && text.front() == '0') {

@@ -1,8 +1,8 @@
 // JSON as snarkjs and the Filecoin tools write it, read strictly.
 //
 // On top of the JSON library: duplicate keys, more nesting or keys than the documents have, and
-// trailing bytes are errors; each error names the source and the place. Numbers that are field elements are
-// decimal strings, canonical (no sign, no leading zero) and below the modulus.
+// trailing bytes are errors; each error names the source and the place. Numbers that are field
+// elements are decimal strings, canonical (no sign, no leading zero) and below the modulus.
 #pragma once
 
 #include <string>
@@ -41,7 +41,8 @@ base::Result<std::string> json_string(const Json& value, std::string_view where)
 template <class F>
 base::Result<F> json_field_element(const Json& value, std::string_view where);
 
-// Indented by one space a level, without a final newline: what JSON.stringify(value, null, 1) gives.
+// Indented by one space a level, without a final newline: what JSON.stringify(value, null, 1)
+// gives.
 std::string to_snarkjs_text(const Json& value);
 
 }  // namespace cuzk::formats

@@ -34,7 +34,8 @@ TEST(StrictJson, RefusesWhatIsNotJsonWithThePlace) {
                            "\"\x01\"", "\"\xff\"", "[1e999]", "// c\n1"}) {
     EXPECT_TRUE(refused(parse(text), ErrorKind::kMalformed, {"doc.json"})) << text;
   }
-  EXPECT_TRUE(refused(parse_json(base::Bytes(64, 0), "doc.json"), ErrorKind::kMalformed, {"doc.json"}));
+  EXPECT_TRUE(
+      refused(parse_json(base::Bytes(64, 0), "doc.json"), ErrorKind::kMalformed, {"doc.json"}));
 }
 
 TEST(StrictJson, RefusesAKeyThatOccursTwice) {
@@ -70,7 +71,8 @@ TEST(StrictJson, MembersAreFoundOrNamed) {
   EXPECT_TRUE(refused(json_array_of((*json)["a"], 3, "doc.a"), ErrorKind::kMalformed,
                       {"2 entries, expected 3"}));
   EXPECT_TRUE(refused(json_array((*json)["s"], "doc.s"), ErrorKind::kMalformed, {"array belongs"}));
-  EXPECT_TRUE(refused(json_string((*json)["a"], "doc.a"), ErrorKind::kMalformed, {"string belongs"}));
+  EXPECT_TRUE(
+      refused(json_string((*json)["a"], "doc.a"), ErrorKind::kMalformed, {"string belongs"}));
 }
 
 TEST(StrictJson, WritesAsStringifyWithOneSpaceDoes) {

@@ -122,10 +122,10 @@ base::Status check_points(const PointSource<G>& points, KeyCheck check, Infinity
   return read_point<G>(bytes, points.layout(), check, infinity, name).error();
 }
 
-#define CUZK_FORMATS_POINT_INSTANTIATE(G)                                                 \
-  template base::Result<Affine<G>> read_point<G>(const std::uint8_t*, PointLayout,        \
-                                                 KeyCheck, Infinity, std::string_view);   \
-  template base::Status check_points<G>(const PointSource<G>&, KeyCheck, Infinity,        \
+#define CUZK_FORMATS_POINT_INSTANTIATE(G)                                                    \
+  template base::Result<Affine<G>> read_point<G>(const std::uint8_t*, PointLayout, KeyCheck, \
+                                                 Infinity, std::string_view);                \
+  template base::Status check_points<G>(const PointSource<G>&, KeyCheck, Infinity,           \
                                         std::string_view, base::ProgressSink*);
 CUZK_FORMATS_POINT_INSTANTIATE(curve::Bls12_381::G1)
 CUZK_FORMATS_POINT_INSTANTIATE(curve::Bls12_381::G2)

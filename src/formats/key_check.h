@@ -15,13 +15,15 @@ namespace cuzk::formats {
 // Each level includes the ones before it.
 enum class KeyCheck {
   kNone,       // not looked at; a damaged point shows when the finished proof does not verify
-  kCanonical,  // flag bits, coordinates below p, infinity only where it may be: a scan at disk speed
+  kCanonical,  // flag bits, coordinates below p, infinity only where it may be: a scan at disk
+               // speed
   kOnCurve,    // and the curve equation
   kSubgroup,   // and membership in the subgroup of order r
 };
 
-// What a reader of keys checks. The verifying key decides what is accepted, so its points are always
-// read and by default checked in full; the prover's queries can only make a proof that fails.
+// What a reader of keys checks. The verifying key decides what is accepted, so its points are
+// always read and by default checked in full; the prover's queries can only make a proof that
+// fails.
 struct KeyCheckOptions {
   KeyCheck verifying_key = KeyCheck::kSubgroup;
   KeyCheck queries = KeyCheck::kNone;
@@ -48,10 +50,10 @@ template <class G>
 base::Status check_points(const msm::PointSource<G>& points, KeyCheck check, Infinity infinity,
                           std::string_view what, base::ProgressSink* progress);
 
-#define CUZK_FORMATS_POINT_EXTERN(G)                                                             \
-  extern template base::Result<curve::Affine<G>> read_point<G>(                                  \
-      const std::uint8_t*, msm::PointLayout, KeyCheck, Infinity, std::string_view);              \
-  extern template base::Status check_points<G>(const msm::PointSource<G>&, KeyCheck, Infinity,   \
+#define CUZK_FORMATS_POINT_EXTERN(G)                                                           \
+  extern template base::Result<curve::Affine<G>> read_point<G>(                                \
+      const std::uint8_t*, msm::PointLayout, KeyCheck, Infinity, std::string_view);            \
+  extern template base::Status check_points<G>(const msm::PointSource<G>&, KeyCheck, Infinity, \
                                                std::string_view, base::ProgressSink*);
 CUZK_FORMATS_POINT_EXTERN(curve::Bls12_381::G1)
 CUZK_FORMATS_POINT_EXTERN(curve::Bls12_381::G2)

@@ -18,7 +18,8 @@ using testing::refused;
 using Bls = curve::Bls12_381;
 using Bn = curve::Bn254;
 
-// A point of the curve outside the subgroup (all but one in the cofactor are): the first x that fits.
+// A point of the curve outside the subgroup (all but one in the cofactor are): the first x that
+// fits.
 template <class G>
 curve::Affine<G> stray_point() {
   using Field = typename G::Field;
@@ -95,9 +96,9 @@ TEST(KeyCheck, NativeCoordinatesMustBeBelowThePrime) {
 TEST(KeyCheck, InfinityIsTheCallersChoice) {
   const Bytes native_zero = native(Bn::G1Affine::infinity());
   EXPECT_TRUE(accepted(read<Bn::G1>(native_zero, PointLayout::kNative, KeyCheck::kSubgroup)));
-  EXPECT_TRUE(refused(
-      read<Bn::G1>(native_zero, PointLayout::kNative, KeyCheck::kNone, Infinity::kRefused),
-      ErrorKind::kMalformed, {"infinity"}));
+  EXPECT_TRUE(
+      refused(read<Bn::G1>(native_zero, PointLayout::kNative, KeyCheck::kNone, Infinity::kRefused),
+              ErrorKind::kMalformed, {"infinity"}));
   const Bytes flagged = encoded(Bls::G1Affine::infinity());
   EXPECT_TRUE(
       accepted(read<Bls::G1>(flagged, PointLayout::kZcashUncompressed, KeyCheck::kSubgroup)));
@@ -120,7 +121,8 @@ TEST(KeyCheck, ScansNameTheFirstBadPoint) {
   }
   EXPECT_TRUE(accepted(check(KeyCheck::kCanonical)));
   points[77] = Bn::G1Affine::infinity();
-  EXPECT_TRUE(refused(check(KeyCheck::kCanonical), ErrorKind::kMalformed, {"point 77", "infinity"}));
+  EXPECT_TRUE(
+      refused(check(KeyCheck::kCanonical), ErrorKind::kMalformed, {"point 77", "infinity"}));
   EXPECT_TRUE(accepted(check(KeyCheck::kNone)));
   EXPECT_TRUE(accepted(check_points(msm::PointSource<Bn::G1>(), KeyCheck::kSubgroup,
                                     Infinity::kRefused, "empty", nullptr)));

@@ -75,7 +75,8 @@ struct Container {
   }
 };
 
-inline std::shared_ptr<const base::MappedFile> file_of(Bytes bytes, std::string name = "test file") {
+inline std::shared_ptr<const base::MappedFile> file_of(Bytes bytes,
+                                                       std::string name = "test file") {
   return base::MappedFile::of_bytes(std::move(bytes), std::move(name));
 }
 
@@ -130,7 +131,8 @@ template <class Parse>
 void expect_every_truncation_refused(ByteSpan bytes, std::size_t count_max, const Parse& parse) {
   const std::size_t step = std::max<std::size_t>(1, bytes.size() / count_max);
   for (std::size_t size = 0; size < bytes.size(); size += step) {
-    EXPECT_FALSE(parse(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size))).ok())
+    EXPECT_FALSE(
+        parse(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size))).ok())
         << "a prefix of " << size << " of " << bytes.size() << " bytes was accepted";
   }
 }

@@ -31,13 +31,13 @@ Error mismatch(const BlsProvingKey& key, std::string_view sentence) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", key.name, sentence)};
 }
 
-// What any circuit's counts obey, whichever circuit it is. The rest is compared when key and circuit
-// meet.
+// What any circuit's counts obey, whichever circuit it is. The rest is compared when key and
+// circuit meet.
 base::Status check_counts(const BlsProvingKey& key) {
   const std::size_t domain = key.h.size() + 1;
   if ((domain & (domain - 1)) != 0) {
-    return mismatch(key, fmt::format("section h has {} points, expected a power of two less 1",
-                                     key.h.size()));
+    return mismatch(
+        key, fmt::format("section h has {} points, expected a power of two less 1", key.h.size()));
   }
   if (key.domain_log2 > Bls::Fr::kTwoAdicity) {
     return mismatch(key, fmt::format("section h has {} points, so the domain is 2^{}, the largest "

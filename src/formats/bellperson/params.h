@@ -27,7 +27,8 @@ struct LoadedParams {
   std::vector<std::string> warnings;
 };
 
-// Errors: kMalformed with file, section, found and expected. Nothing is copied but the verifying key.
+// Errors: kMalformed with file, section, found and expected. Nothing is copied but the verifying
+// key.
 base::Result<LoadedParams> read_params(std::shared_ptr<const base::MappedFile> file,
                                        const KeyCheckOptions& options = {});
 base::Result<LoadedParams> open_params(const std::filesystem::path& path,
@@ -41,8 +42,9 @@ struct ParamsCounts {
   std::uint32_t h = 0, l = 0, a = 0, b_g1 = 0, b_g2 = 0;
 };
 
-// Writes a .params file in order, from points that arrive in pieces, so that nothing but one piece is
-// in memory beside the caller's own points. The file appears under its name when finish() succeeds.
+// Writes a .params file in order, from points that arrive in pieces, so that nothing but one piece
+// is in memory beside the caller's own points. The file appears under its name when finish()
+// succeeds.
 class ParamsWriter {
  public:
   using G1Source = msm::PointSource<curve::Bls12_381::G1>;
@@ -70,7 +72,7 @@ class ParamsWriter {
   base::AtomicFile file_;
   std::string path_;
   std::uint32_t counts_[5] = {};
-  std::size_t section_ = 0;        // the one being written
+  std::size_t section_ = 0;         // the one being written
   std::uint32_t section_done_ = 0;  // points of it already written
   bool section_open_ = false;       // its count is written
   base::ProgressSink* progress_ = nullptr;

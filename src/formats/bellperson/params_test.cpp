@@ -43,7 +43,9 @@ class MimcParams : public ::testing::Test {
   static base::Result<LoadedParams> read(Bytes bytes, KeyCheckOptions options = {}) {
     return read_params(file_of(std::move(bytes), "mimc.params"), options);
   }
-  void put_u32(std::size_t at, std::uint32_t value) { base::store_u32_be(bytes_.data() + at, value); }
+  void put_u32(std::size_t at, std::uint32_t value) {
+    base::store_u32_be(bytes_.data() + at, value);
+  }
 
   std::filesystem::path path_;
   Bytes bytes_;
@@ -143,7 +145,8 @@ TEST_F(MimcParams, AreRefusedWhenCutAnywhere) {
   const auto parse = [](Bytes bytes) {
     return read(std::move(bytes), {.verifying_key = KeyCheck::kCanonical});
   };
-  testing::expect_every_truncation_refused(base::ByteSpan(bytes_).first(kMimcHAt + 300), 2000, parse);
+  testing::expect_every_truncation_refused(base::ByteSpan(bytes_).first(kMimcHAt + 300), 2000,
+                                           parse);
   testing::expect_every_truncation_refused(bytes_, 200, parse);
   Bytes cut(bytes_.begin(), bytes_.end() - 1);
   EXPECT_TRUE(refused(read(cut), ErrorKind::kMalformed,
@@ -154,7 +157,8 @@ TEST_F(MimcParams, HugeCountsAreRefusedWithoutMemory) {
   for (const std::size_t at : {kHeadBytes - 4, kMimcHAt, kMimcLAt, kMimcAAt}) {
     const Bytes saved = bytes_;
     put_u32(at, 0xffffffff);
-    EXPECT_TRUE(refused(read(bytes_), ErrorKind::kMalformed, {"mimc.params", "4294967295 records"}));
+    EXPECT_TRUE(
+        refused(read(bytes_), ErrorKind::kMalformed, {"mimc.params", "4294967295 records"}));
     bytes_ = saved;
   }
 }
@@ -191,8 +195,8 @@ TEST_F(MimcParams, InfinityIsRefusedEverywhere) {
 }
 
 TEST_F(MimcParams, ABitOfAPointIsFoundByTheChecks) {
-  for (const std::size_t at : {kMimcHAt + 4 + 7 * 96 + 95, kMimcLAt + 4 + 95, kMimcAAt + 4 + 100,
-                               bytes_.size() - 1}) {
+  for (const std::size_t at :
+       {kMimcHAt + 4 + 7 * 96 + 95, kMimcLAt + 4 + 95, kMimcAAt + 4 + 100, bytes_.size() - 1}) {
     Bytes damaged = bytes_;
     damaged[at] ^= 1;
     EXPECT_TRUE(accepted(read(damaged)));
@@ -228,7 +232,7 @@ TEST_F(MimcParams, SectionDigestsCoverCountAndPoints) {
             base::to_hex(hash::sha256(base::ByteSpan(bytes_).subspan(kMimcLAt, 4 + kMimcL * 96))));
 }
 
-// --- the streaming writer ------------------------------------------------------------------------------
+// --- the streaming writer ---
 
 class CountingSink : public base::ProgressSink {
  public:
@@ -267,7 +271,8 @@ TEST_F(MimcParams, TheWriterRefusesAWrongNumberOrGroup) {
   ASSERT_TRUE(accepted(loaded));
   const BlsProvingKey& key = *loaded->key;
   const testing::TemporaryFolder folder;
-  auto writer = ParamsWriter::create(folder / "p", key.vk, {.h = 3, .l = 0, .a = 1, .b_g1 = 0, .b_g2 = 1});
+  auto writer =
+      ParamsWriter::create(folder / "p", key.vk, {.h = 3, .l = 0, .a = 1, .b_g1 = 0, .b_g2 = 1});
   ASSERT_TRUE(accepted(writer));
   EXPECT_TRUE(refused(writer->append(key.h.subset(0, 4)), ErrorKind::kInternal, {"section h"}));
   EXPECT_TRUE(refused(writer->append(key.b_g2.subset(0, 1)), ErrorKind::kInternal, {"section h"}));
@@ -288,14 +293,14 @@ TEST_F(MimcParams, TheWriterRefusesInfinityAndLeavesNoFile) {
   {
     auto writer = ParamsWriter::create(folder / "p", loaded->key->vk, {.l = 3});
     ASSERT_TRUE(accepted(writer));
-    EXPECT_TRUE(refused(
-        writer->append(msm::PointSource<Bls::G1>(std::span<const Bls::G1Affine>(l))),
-        ErrorKind::kInvalidArgument, {"section l: point 2", "infinity"}));
+    EXPECT_TRUE(
+        refused(writer->append(msm::PointSource<Bls::G1>(std::span<const Bls::G1Affine>(l))),
+                ErrorKind::kInvalidArgument, {"section l: point 2", "infinity"}));
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-// --- larger files of others ------------------------------------------------------------------------------
+// --- larger files of others ---
 
 TEST(WindowParams, SectionsHaveThePublishedDigests) {
   const std::string name =
@@ -336,7 +341,8 @@ TEST(SaplingParams, AreReadAndTheirTranscriptIsTold) {
   ASSERT_EQ(loaded->warnings.size(), 1u);
   EXPECT_NE(loaded->warnings[0].find("52836 bytes follow"), std::string::npos);
 
-  // e(delta_g1, G2) = e(G1, delta_g2), and the same of a combination of the B points in both groups.
+  // e(delta_g1, G2) = e(G1, delta_g2), and the same of a combination of the B points in both
+  // groups.
   const auto same = [](const Bls::G1Affine& p, const Bls::G2Affine& q) {
     const curve::PairingInput<Bls> pairs[] = {{p, Bls::G2::generator()},
                                               {-Bls::G1::generator(), q}};

@@ -98,11 +98,11 @@ base::Status ParamsWriter::append_points(const msm::PointSource<G>& points, bool
   const bool wants_g2 = section_ == kSectionCount - 1;
   if (section_ == kSectionCount || is_g2 != wants_g2 ||
       points.size() > counts_[section_] - section_done_) {
-    return Error{ErrorKind::kInternal,
-                 fmt::format("{}: {} more {} points for section {}, which takes {}", path_,
-                             points.size(), G::kName,
-                             section_ == kSectionCount ? "(none)" : kSectionNames[section_],
-                             section_ == kSectionCount ? 0 : counts_[section_] - section_done_)};
+    return Error{
+        ErrorKind::kInternal,
+        fmt::format("{}: {} more {} points for section {}, which takes {}", path_, points.size(),
+                    G::kName, section_ == kSectionCount ? "(none)" : kSectionNames[section_],
+                    section_ == kSectionCount ? 0 : counts_[section_] - section_done_)};
   }
   base::Bytes block;
   for (std::size_t first = 0; first < points.size(); first += kBlockPoints) {

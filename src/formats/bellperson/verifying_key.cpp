@@ -111,17 +111,16 @@ base::Status write_bellperson_vk(const std::filesystem::path& path, const BlsVer
 
 base::Result<std::uint64_t> parse_bellperson_meta(base::ByteSpan bytes, std::string source) {
   if (bytes.size() > kMetaBytesMax) {
-    return Error{ErrorKind::kMalformed,
-                 fmt::format("{}: {} bytes, a .meta file has at most {}", source, bytes.size(),
-                             kMetaBytesMax)};
+    return Error{ErrorKind::kMalformed, fmt::format("{}: {} bytes, a .meta file has at most {}",
+                                                    source, bytes.size(), kMetaBytesMax)};
   }
   CUZK_TRY(const Json json, parse_json(bytes, source));
   CUZK_TRY(const Json* size, json_member(json, "sector_size", source));
   if (!size->is_number_unsigned()) {
-    return Error{ErrorKind::kMalformed,
-                 fmt::format("{}: \"sector_size\" is a {}, expected a number of bytes", source,
-                             size->is_number() ? "negative or fractional number"
-                                               : size->type_name())};
+    return Error{
+        ErrorKind::kMalformed,
+        fmt::format("{}: \"sector_size\" is a {}, expected a number of bytes", source,
+                    size->is_number() ? "negative or fractional number" : size->type_name())};
   }
   return size->get<std::uint64_t>();
 }

@@ -70,10 +70,8 @@ TEST(BellpersonVk, IsWrittenAsAFile) {
 
 TEST(BellpersonVk, MustHaveItsExactLength) {
   Bytes bytes = mimc_vk();
-  testing::expect_every_truncation_refused(bytes, bytes.size(),
-                                           [](const Bytes& cut) {
-                                             return parse(cut, KeyCheck::kCanonical);
-                                           });
+  testing::expect_every_truncation_refused(
+      bytes, bytes.size(), [](const Bytes& cut) { return parse(cut, KeyCheck::kCanonical); });
   bytes.push_back(0);
   EXPECT_TRUE(refused(parse(bytes), ErrorKind::kMalformed,
                       {"mimc.vk", "1 bytes behind the last ic point", "has 1060 bytes"}));
@@ -82,15 +80,16 @@ TEST(BellpersonVk, MustHaveItsExactLength) {
 TEST(BellpersonVk, CountIsHeldAgainstTheFile) {
   Bytes bytes = mimc_vk();
   base::store_u32_be(bytes.data() + 864, 3);
-  EXPECT_TRUE(refused(parse(bytes), ErrorKind::kMalformed, {"ic has 3 records", "192 bytes are left"}));
+  EXPECT_TRUE(
+      refused(parse(bytes), ErrorKind::kMalformed, {"ic has 3 records", "192 bytes are left"}));
   base::store_u32_be(bytes.data() + 864, 0xffffffff);
   EXPECT_TRUE(refused(parse(bytes), ErrorKind::kMalformed, {"4294967295 records"}));
   base::store_u32_be(bytes.data() + 864, 0);
   EXPECT_TRUE(refused(parse(bytes), ErrorKind::kMalformed, {"0 ic points"}));
 }
 
-// Every flip breaks the count, a flag, or a coordinate; a changed coordinate fits the curve equation
-// with the other one no better than by chance, one in p.
+// Every flip breaks the count, a flag, or a coordinate; a changed coordinate fits the curve
+// equation with the other one no better than by chance, one in p.
 TEST(BellpersonVk, EveryFlipIsRefused) {
   const Bytes bytes = mimc_vk();
   const std::size_t count = testing::try_every_flip(
@@ -140,10 +139,11 @@ TEST(BellpersonVk, WithInfinityIsNotWritten) {
 }
 
 TEST(BellpersonMeta, RoundTripsAndIsStrict) {
-  CUZK_DATA_OR_SKIP(path,
-                    "upstream/keys/v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-"
-                    "sha256_hasher-032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f"
-                    ".meta");
+  CUZK_DATA_OR_SKIP(
+      path,
+      "upstream/keys/v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-"
+      "sha256_hasher-032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f"
+      ".meta");
   const Bytes bytes = cuzk::testing::read_bytes(path);
   const auto size = parse_bellperson_meta(bytes, "a.meta");
   ASSERT_TRUE(accepted(size));
@@ -152,8 +152,8 @@ TEST(BellpersonMeta, RoundTripsAndIsStrict) {
   EXPECT_EQ(encode_bellperson_meta(68719476736), "{\"sector_size\":68719476736}");
   for (const char* text : {"", "{}", "[]", "{\"sector_size\":\"2048\"}", "{\"sector_size\":-1}",
                            "{\"sector_size\":2048.5}", "{\"sector_size\":1,\"sector_size\":2}"}) {
-    EXPECT_TRUE(refused(parse_bellperson_meta(bytes_of(text), "a.meta"), ErrorKind::kMalformed,
-                        {"a.meta"}))
+    EXPECT_TRUE(
+        refused(parse_bellperson_meta(bytes_of(text), "a.meta"), ErrorKind::kMalformed, {"a.meta"}))
         << text;
   }
   EXPECT_TRUE(refused(parse_bellperson_meta(Bytes(100000, ' '), "a.meta"), ErrorKind::kMalformed,

@@ -57,8 +57,7 @@ base::Status read_coordinate(const Json& value, std::string_view where, F& out) 
   return base::ok_status();
 }
 template <class F>
-base::Status read_coordinate(const Json& value, std::string_view where,
-                             field::Quadratic<F>& out) {
+base::Status read_coordinate(const Json& value, std::string_view where, field::Quadratic<F>& out) {
   CUZK_TRY(const Json* pair, json_array_of(value, 2, where));
   CUZK_TRY_STATUS(read_coordinate((*pair)[0], fmt::format("{}[0]", where), out.c0));
   return read_coordinate((*pair)[1], fmt::format("{}[1]", where), out.c1);
@@ -114,8 +113,7 @@ base::Status read_key_point(const Json& document, std::string_view key, std::str
 }
 
 template <class C>
-base::Status read_ic(const Json& document, std::string_view source,
-                     groth16::VerifyingKey<C>& key) {
+base::Status read_ic(const Json& document, std::string_view source, groth16::VerifyingKey<C>& key) {
   CUZK_TRY(const Json* count, json_member(document, "nPublic", source));
   if (!count->is_number_unsigned()) {
     return malformed(source, "\"nPublic\" is not a whole number");
@@ -149,8 +147,7 @@ template <class G>
 Json triple_json(const curve::Affine<G>& point) {
   using Field = typename G::Field;
   const bool infinite = point.is_infinity();
-  return Json::array({coordinate_json(point.x),
-                      coordinate_json(infinite ? Field::one() : point.y),
+  return Json::array({coordinate_json(point.x), coordinate_json(infinite ? Field::one() : point.y),
                       coordinate_json(infinite ? Field::zero() : Field::one())});
 }
 
@@ -197,8 +194,7 @@ std::string encode_verification_key(const groth16::VerifyingKey<C>& key) {
   document["vk_gamma_2"] = triple_json(key.gamma_g2);
   document["vk_delta_2"] = triple_json(key.delta_g2);
   const auto alphabeta = curve::pairing<C>(key.alpha_g1, key.beta_g2);
-  document["vk_alphabeta_12"] =
-      Json::array({sextic_json(alphabeta.c0), sextic_json(alphabeta.c1)});
+  document["vk_alphabeta_12"] = Json::array({sextic_json(alphabeta.c0), sextic_json(alphabeta.c1)});
   Json ic = Json::array();
   for (const auto& point : key.ic) ic.push_back(triple_json(point));
   document["IC"] = std::move(ic);
@@ -252,14 +248,14 @@ std::string encode_public_values(std::span<const typename C::Fr> values) {
   return to_snarkjs_text(document);
 }
 
-#define CUZK_FORMATS_DOCUMENTS_INSTANTIATE(C)                                                    \
-  template base::Result<groth16::VerifyingKey<C>> parse_verification_key<C>(base::ByteSpan,      \
-                                                                            std::string_view);   \
-  template std::string encode_verification_key<C>(const groth16::VerifyingKey<C>&);              \
-  template base::Result<groth16::Proof<C>> parse_proof<C>(base::ByteSpan, std::string_view);     \
-  template std::string encode_proof<C>(const groth16::Proof<C>&);                                \
-  template base::Result<std::vector<C::Fr>> parse_public_values<C>(base::ByteSpan,               \
-                                                                   std::string_view);            \
+#define CUZK_FORMATS_DOCUMENTS_INSTANTIATE(C)                                                  \
+  template base::Result<groth16::VerifyingKey<C>> parse_verification_key<C>(base::ByteSpan,    \
+                                                                            std::string_view); \
+  template std::string encode_verification_key<C>(const groth16::VerifyingKey<C>&);            \
+  template base::Result<groth16::Proof<C>> parse_proof<C>(base::ByteSpan, std::string_view);   \
+  template std::string encode_proof<C>(const groth16::Proof<C>&);                              \
+  template base::Result<std::vector<C::Fr>> parse_public_values<C>(base::ByteSpan,             \
+                                                                   std::string_view);          \
   template std::string encode_public_values<C>(std::span<const C::Fr>);
 CUZK_FORMATS_DOCUMENTS_INSTANTIATE(curve::Bls12_381)
 CUZK_FORMATS_DOCUMENTS_INSTANTIATE(curve::Bn254)

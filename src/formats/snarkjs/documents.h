@@ -47,15 +47,15 @@ std::string encode_public_values(std::span<const typename C::Fr> values);
 // A document's bytes, at most kJsonBytesMax of them.
 base::Result<base::Bytes> read_document(const std::filesystem::path& path);
 
-#define CUZK_FORMATS_DOCUMENTS_EXTERN(C)                                                         \
-  extern template base::Result<groth16::VerifyingKey<C>> parse_verification_key<C>(              \
-      base::ByteSpan, std::string_view);                                                         \
-  extern template std::string encode_verification_key<C>(const groth16::VerifyingKey<C>&);       \
-  extern template base::Result<groth16::Proof<C>> parse_proof<C>(base::ByteSpan,                 \
-                                                                 std::string_view);              \
-  extern template std::string encode_proof<C>(const groth16::Proof<C>&);                         \
-  extern template base::Result<std::vector<C::Fr>> parse_public_values<C>(base::ByteSpan,        \
-                                                                          std::string_view);     \
+#define CUZK_FORMATS_DOCUMENTS_EXTERN(C)                                                     \
+  extern template base::Result<groth16::VerifyingKey<C>> parse_verification_key<C>(          \
+      base::ByteSpan, std::string_view);                                                     \
+  extern template std::string encode_verification_key<C>(const groth16::VerifyingKey<C>&);   \
+  extern template base::Result<groth16::Proof<C>> parse_proof<C>(base::ByteSpan,             \
+                                                                 std::string_view);          \
+  extern template std::string encode_proof<C>(const groth16::Proof<C>&);                     \
+  extern template base::Result<std::vector<C::Fr>> parse_public_values<C>(base::ByteSpan,    \
+                                                                          std::string_view); \
   extern template std::string encode_public_values<C>(std::span<const C::Fr>);
 CUZK_FORMATS_DOCUMENTS_EXTERN(curve::Bls12_381)
 CUZK_FORMATS_DOCUMENTS_EXTERN(curve::Bn254)

@@ -60,8 +60,8 @@ void expect_documents_round_trip(const std::filesystem::path& folder) {
 
 TEST_P(Documents, OfSnarkjsComeBackToTheByteAndVerify) {
   CUZK_DATA_OR_SKIP(folder, GetParam().folder);
-  const auto curve = read_document_curve(
-      bytes_of(text_of(folder / "verification_key.json")), "verification_key.json");
+  const auto curve = read_document_curve(bytes_of(text_of(folder / "verification_key.json")),
+                                         "verification_key.json");
   ASSERT_TRUE(accepted(curve));
   ASSERT_EQ(*curve, GetParam().curve);
   if (*curve == CurveId::kBls12_381) {
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Circom, Documents,
                            return name;
                          });
 
-// --- public values ---------------------------------------------------------------------------------
+// --- public values ---
 
 TEST(PublicValues, LargeOnesAreKeptDigitForDigit) {
   const std::string text =
@@ -110,7 +110,8 @@ TEST(PublicValues, AreRefusedWhenNotCanonical) {
   };
   EXPECT_TRUE(refused(parse("\"" + std::string(r) + "\""), ErrorKind::kMalformed,
                       {"public.json: value 1", "not below the modulus of BN254 Fr"}));
-  EXPECT_TRUE(refused(parse("\"" + std::string(400, '9') + "\""), ErrorKind::kMalformed, {"value 1"}));
+  EXPECT_TRUE(
+      refused(parse("\"" + std::string(400, '9') + "\""), ErrorKind::kMalformed, {"value 1"}));
   EXPECT_TRUE(refused(parse("\"007\""), ErrorKind::kMalformed, {"value 1", "leading zero"}));
   EXPECT_TRUE(refused(parse("7"), ErrorKind::kMalformed, {"value 1", "decimal string"}));
   for (const char* entry : {"\"\"", "\"-1\"", "\"+1\"", "\" 1\"", "\"1 \"", "\"0x10\"", "\"1e3\"",
@@ -121,7 +122,7 @@ TEST(PublicValues, AreRefusedWhenNotCanonical) {
                       {"public.json", "array"}));
 }
 
-// --- proofs and keys: one change at a time -----------------------------------------------------------
+// --- proofs and keys: one change at a time ---
 
 class DamagedDocuments : public ::testing::Test {
  protected:
@@ -131,7 +132,9 @@ class DamagedDocuments : public ::testing::Test {
     proof_ = Json::parse(text_of(*folder / "proof.json"));
     key_ = Json::parse(text_of(*folder / "verification_key.json"));
   }
-  static auto proof(const Json& json) { return parse_proof<Bn>(bytes_of(json.dump()), "proof.json"); }
+  static auto proof(const Json& json) {
+    return parse_proof<Bn>(bytes_of(json.dump()), "proof.json");
+  }
   static auto key(const Json& json) {
     return parse_verification_key<Bn>(bytes_of(json.dump()), "vk.json");
   }

@@ -88,8 +88,9 @@ base::Result<LocatedR1cs> locate(base::ByteSpan bytes, std::string source) {
   }
   const std::uint64_t label_bytes = std::uint64_t{header.wire_count} * kLabelBytes;
   if (labels.id == kLabelsSection && labels.bytes.size() != label_bytes) {
-    return file.malformed(fmt::format("section 3 (wire labels) has {} bytes, expected {} for {} wires",
-                                      labels.bytes.size(), label_bytes, header.wire_count));
+    return file.malformed(
+        fmt::format("section 3 (wire labels) has {} bytes, expected {} for {} wires",
+                    labels.bytes.size(), label_bytes, header.wire_count));
   }
   located.constraints = constraints.bytes;
   return located;
@@ -143,8 +144,8 @@ class ConstraintReader {
       }
       wires_.push_back(wire);
       if (value.is_zero()) continue;
-      const std::uint32_t index = table_.index_of(
-          value, [](const auto& raw) { return F::from_canonical({raw}); });
+      const std::uint32_t index =
+          table_.index_of(value, [](const auto& raw) { return F::from_canonical({raw}); });
       matrix.terms.push_back({wire, index});
     }
     matrix.row_begin.push_back(matrix.terms.size());
@@ -230,11 +231,11 @@ base::Bytes encode_r1cs(const r1cs::Shape<typename C::Fr>& shape) {
   return out;
 }
 
-#define CUZK_FORMATS_R1CS_INSTANTIATE(C)                                                       \
+#define CUZK_FORMATS_R1CS_INSTANTIATE(C)                                                        \
   template base::Result<std::shared_ptr<const r1cs::Shape<C::Fr>>> read_r1cs<C>(base::ByteSpan, \
-                                                                                std::string);  \
-  template base::Result<std::shared_ptr<const r1cs::Shape<C::Fr>>> open_r1cs<C>(               \
-      const std::filesystem::path&);                                                           \
+                                                                                std::string);   \
+  template base::Result<std::shared_ptr<const r1cs::Shape<C::Fr>>> open_r1cs<C>(                \
+      const std::filesystem::path&);                                                            \
   template base::Bytes encode_r1cs<C>(const r1cs::Shape<C::Fr>&);
 CUZK_FORMATS_R1CS_INSTANTIATE(curve::Bls12_381)
 CUZK_FORMATS_R1CS_INSTANTIATE(curve::Bn254)

@@ -23,8 +23,8 @@ struct R1csHeader {
   std::uint32_t public_count() const noexcept { return output_count + public_input_count; }
 };
 
-// Header and section lengths; no constraint is looked at. Errors: kMalformed; kUnsupported for other
-// primes, other versions and for custom gates, which only PLONK proves.
+// Header and section lengths; no constraint is looked at. Errors: kMalformed; kUnsupported for
+// other primes, other versions and for custom gates, which only PLONK proves.
 base::Result<R1csHeader> read_r1cs_header(base::ByteSpan bytes, std::string source);
 
 // The circuit: has_c is true, has_input_rows false. Errors as above, kMismatch for the other curve;
@@ -42,11 +42,11 @@ base::Result<std::shared_ptr<const r1cs::Shape<typename C::Fr>>> open_r1cs(
 template <class C>
 base::Bytes encode_r1cs(const r1cs::Shape<typename C::Fr>& shape);
 
-#define CUZK_FORMATS_R1CS_EXTERN(C)                                                             \
-  extern template base::Result<std::shared_ptr<const r1cs::Shape<C::Fr>>> read_r1cs<C>(         \
-      base::ByteSpan, std::string);                                                             \
-  extern template base::Result<std::shared_ptr<const r1cs::Shape<C::Fr>>> open_r1cs<C>(         \
-      const std::filesystem::path&);                                                            \
+#define CUZK_FORMATS_R1CS_EXTERN(C)                                                     \
+  extern template base::Result<std::shared_ptr<const r1cs::Shape<C::Fr>>> read_r1cs<C>( \
+      base::ByteSpan, std::string);                                                     \
+  extern template base::Result<std::shared_ptr<const r1cs::Shape<C::Fr>>> open_r1cs<C>( \
+      const std::filesystem::path&);                                                    \
   extern template base::Bytes encode_r1cs<C>(const r1cs::Shape<C::Fr>&);
 CUZK_FORMATS_R1CS_EXTERN(curve::Bls12_381)
 CUZK_FORMATS_R1CS_EXTERN(curve::Bn254)

@@ -58,9 +58,8 @@ void expect_witness_fits(const char* folder) {
   EXPECT_EQ((*shape)->variable_count(), header->wire_count);
   EXPECT_TRUE((*shape)->has_c);
   EXPECT_FALSE((*shape)->has_input_rows);
-  const auto witness =
-      open_wtns<C>(circuit_path.parent_path() / "witness.wtns",
-                   {"circuit.r1cs", header->wire_count, header->public_count()});
+  const auto witness = open_wtns<C>(circuit_path.parent_path() / "witness.wtns",
+                                    {"circuit.r1cs", header->wire_count, header->public_count()});
   ASSERT_TRUE(accepted(witness));
   EXPECT_EQ(broken_rows(**shape, **witness), 0u);
   auto changed = **witness;
@@ -158,7 +157,8 @@ TEST_F(DamagedR1cs, TermsAreChecked) {
                       {"constraint 0 of 1, A: wire 3, expected below nWires 3"}));
   SetUp();
   base::store_u32_le(container_.section(2).data() + 40, 0);
-  EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"constraint 0 of 1, A: wire 0 occurs twice"}));
+  EXPECT_TRUE(
+      refused(read(), ErrorKind::kMalformed, {"constraint 0 of 1, A: wire 0 occurs twice"}));
   SetUp();
   field::store_le(Bn::Fr::Params::kModulus, container_.section(2).data() + 44);
   EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"coefficient of wire 1", "modulus"}));

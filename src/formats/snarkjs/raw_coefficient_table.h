@@ -1,8 +1,8 @@
 // Distinct coefficients of a circuit, each kept once: matrices then refer to them by index.
 //
-// Circuits have millions of terms and few hundred distinct coefficients. Open addressing over the raw
-// stored bytes, so a value is converted to a field element only when it is first seen. The hash is
-// keyed by the operating system's randomness: a hostile file cannot aim at one slot.
+// Circuits have millions of terms and few hundred distinct coefficients. Open addressing over the
+// raw stored bytes, so a value is converted to a field element only when it is first seen. The hash
+// is keyed by the operating system's randomness: a hostile file cannot aim at one slot.
 #pragma once
 
 #include <cstdint>

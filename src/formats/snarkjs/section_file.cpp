@@ -23,9 +23,9 @@ std::string printable(base::ByteSpan bytes) {
 base::Result<base::ByteSpan> read_modulus(base::ByteReader& reader, std::string_view field) {
   CUZK_TRY(const std::uint32_t width, reader.u32_le(fmt::format("bytes of the {} prime", field)));
   if (width == 0 || width > kFieldBytesMax || width % 8 != 0) {
-    return reader.malformed(fmt::format(
-        "the {} prime has {} bytes, expected a multiple of 8 up to {}", field, width,
-        kFieldBytesMax));
+    return reader.malformed(
+        fmt::format("the {} prime has {} bytes, expected a multiple of 8 up to {}", field, width,
+                    kFieldBytesMax));
   }
   return reader.take(width, fmt::format("{} prime", field));
 }
@@ -51,17 +51,17 @@ base::Result<SectionFile> SectionFile::scan(base::ByteSpan bytes, std::string so
   base::ByteReader reader(bytes, file.source_);
   CUZK_TRY(const base::ByteSpan letters, reader.take(magic.size(), "file type"));
   if (!std::equal(letters.begin(), letters.end(), magic.begin())) {
-    return file.malformed(fmt::format("not a {} file: it begins with \"{}\", expected \"{}\"", magic,
-                                      printable(letters), magic));
+    return file.malformed(fmt::format("not a {} file: it begins with \"{}\", expected \"{}\"",
+                                      magic, printable(letters), magic));
   }
   CUZK_TRY(file.version_, reader.u32_le("version"));
   if (file.version_ < version_min || file.version_ > version_max) {
-    return Error{ErrorKind::kUnsupported,
-                 fmt::format("{}: {} version {}, this program reads {}", file.source_, magic,
-                             file.version_,
-                             version_min == version_max
-                                 ? fmt::format("version {}", version_min)
-                                 : fmt::format("versions {} to {}", version_min, version_max))};
+    return Error{
+        ErrorKind::kUnsupported,
+        fmt::format("{}: {} version {}, this program reads {}", file.source_, magic, file.version_,
+                    version_min == version_max
+                        ? fmt::format("version {}", version_min)
+                        : fmt::format("versions {} to {}", version_min, version_max))};
   }
   CUZK_TRY(const std::uint32_t count, reader.u32_le("number of sections"));
   if (count > kSectionCountMax) {
@@ -94,7 +94,8 @@ base::Result<SectionFile::Section> SectionFile::optional(std::uint32_t id,
     ++times;
   }
   if (times > 1) {
-    return malformed(fmt::format("section {} ({}) occurs {} times, expected once", id, name, times));
+    return malformed(
+        fmt::format("section {} ({}) occurs {} times, expected once", id, name, times));
   }
   return found;
 }

@@ -50,7 +50,8 @@ class SectionFile {
 };
 
 // Reads "width (u32), modulus (width bytes)" and names the curve whose scalar field (or, for keys,
-// base field) it is. Errors: kMalformed for a width that no field has, kUnsupported for other primes.
+// base field) it is. Errors: kMalformed for a width that no field has, kUnsupported for other
+// primes.
 base::Result<CurveId> read_scalar_modulus(base::ByteReader& reader);
 base::Result<CurveId> read_base_modulus(base::ByteReader& reader);
 

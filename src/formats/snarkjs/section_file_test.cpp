@@ -48,8 +48,8 @@ TEST(SectionFile, RefusesADoubledSectionWhenItIsAskedFor) {
   const auto file = scan(bytes);
   ASSERT_TRUE(accepted(file));
   EXPECT_TRUE(accepted(file->unique(1, "one")));
-  EXPECT_TRUE(refused(file->unique(2, "two"), ErrorKind::kMalformed,
-                      {"section 2 (two) occurs 2 times"}));
+  EXPECT_TRUE(
+      refused(file->unique(2, "two"), ErrorKind::kMalformed, {"section 2 (two) occurs 2 times"}));
   EXPECT_TRUE(refused(file->optional(2, "two"), ErrorKind::kMalformed, {"2 times"}));
 }
 
@@ -75,7 +75,8 @@ TEST(SectionFile, RefusesEveryTruncation) {
 TEST(SectionFile, RefusesWhatFollowsTheLastSection) {
   Bytes bytes = sample().encode();
   bytes.push_back(0);
-  EXPECT_TRUE(refused(scan(bytes), ErrorKind::kMalformed, {"1 bytes behind the last of 3 sections"}));
+  EXPECT_TRUE(
+      refused(scan(bytes), ErrorKind::kMalformed, {"1 bytes behind the last of 3 sections"}));
   Container container = sample();
   container.announced_count = 2;
   EXPECT_TRUE(refused(scan(container.encode()), ErrorKind::kMalformed, {"behind the last of 2"}));

@@ -118,11 +118,11 @@ base::Bytes encode_wtns(const r1cs::Assignment<typename C::Fr>& assignment) {
   return out;
 }
 
-#define CUZK_FORMATS_WTNS_INSTANTIATE(C)                                                   \
-  template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> read_wtns<C>(      \
-      base::ByteSpan, std::string, const WtnsExpectation&);                                \
-  template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> open_wtns<C>(      \
-      const std::filesystem::path&, const WtnsExpectation&);                               \
+#define CUZK_FORMATS_WTNS_INSTANTIATE(C)                                              \
+  template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> read_wtns<C>( \
+      base::ByteSpan, std::string, const WtnsExpectation&);                           \
+  template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> open_wtns<C>( \
+      const std::filesystem::path&, const WtnsExpectation&);                          \
   template base::Bytes encode_wtns<C>(const r1cs::Assignment<C::Fr>&);
 CUZK_FORMATS_WTNS_INSTANTIATE(curve::Bls12_381)
 CUZK_FORMATS_WTNS_INSTANTIATE(curve::Bn254)

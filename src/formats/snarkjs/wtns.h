@@ -25,14 +25,14 @@ base::Result<WtnsHeader> read_wtns_header(base::ByteSpan bytes, std::string sour
 
 // What the key or circuit that a witness is for expects.
 struct WtnsExpectation {
-  std::string name;               // of the key or circuit, for messages
-  std::uint32_t wire_count = 0;   // with the constant wire 0
+  std::string name;                // of the key or circuit, for messages
+  std::uint32_t wire_count = 0;    // with the constant wire 0
   std::uint32_t public_count = 0;  // without it
 };
 
-// The assignment: inputs are wires 0 (which must be 1) to public_count, aux the others. A wrong curve
-// or count is an error of kind kMismatch, found before any value is read; a value that is not below r
-// is kMalformed with its wire. Values 0 and 1 become bits.
+// The assignment: inputs are wires 0 (which must be 1) to public_count, aux the others. A wrong
+// curve or count is an error of kind kMismatch, found before any value is read; a value that is not
+// below r is kMalformed with its wire. Values 0 and 1 become bits.
 template <class C>
 base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> read_wtns(
     base::ByteSpan bytes, std::string source, const WtnsExpectation& expected);
@@ -44,11 +44,11 @@ base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> open_wtns(
 template <class C>
 base::Bytes encode_wtns(const r1cs::Assignment<typename C::Fr>& assignment);
 
-#define CUZK_FORMATS_WTNS_EXTERN(C)                                                              \
-  extern template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> read_wtns<C>(     \
-      base::ByteSpan, std::string, const WtnsExpectation&);                                      \
-  extern template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> open_wtns<C>(     \
-      const std::filesystem::path&, const WtnsExpectation&);                                     \
+#define CUZK_FORMATS_WTNS_EXTERN(C)                                                          \
+  extern template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> read_wtns<C>( \
+      base::ByteSpan, std::string, const WtnsExpectation&);                                  \
+  extern template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> open_wtns<C>( \
+      const std::filesystem::path&, const WtnsExpectation&);                                 \
   extern template base::Bytes encode_wtns<C>(const r1cs::Assignment<C::Fr>&);
 CUZK_FORMATS_WTNS_EXTERN(curve::Bls12_381)
 CUZK_FORMATS_WTNS_EXTERN(curve::Bn254)

@@ -121,7 +121,8 @@ TEST_F(Wtns, AValueAboveTheModulusIsRefusedWithItsWire) {
                       {"witness.wtns: wire 1", "not below the modulus of BN254 Fr"}));
   SetUp();
   add_modulus(700);  // private
-  EXPECT_TRUE(refused(read(container_.encode()), ErrorKind::kMalformed, {"witness.wtns: wire 700"}));
+  EXPECT_TRUE(
+      refused(read(container_.encode()), ErrorKind::kMalformed, {"witness.wtns: wire 700"}));
   SetUp();
   field::store_le(Bn::Fr::Params::kModulus, container_.section(2).data() + 32 * 5);
   EXPECT_TRUE(refused(read(container_.encode()), ErrorKind::kMalformed, {"wire 5"})) << "r itself";
@@ -191,8 +192,8 @@ TEST_F(Wtns, OffsetsAreRightBeyondFourGiB) {
   base::store_u64_le(head.data() + head.size() - 8, std::uint64_t{count} * 32);
   const std::uint64_t size = head.size() + std::uint64_t{count} * 32;
   head.push_back(1);  // wire 0
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(head.data()),
-                                              static_cast<std::streamsize>(head.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(head.data()), static_cast<std::streamsize>(head.size()));
   std::error_code error;
   std::filesystem::resize_file(path, size, error);
   if (error) GTEST_SKIP() << "this file system has no sparse files of 4 GiB";

@@ -87,7 +87,8 @@ F from_double_montgomery(const field::Limbs<F::kLimbCount>& stored) {
 template <class F>
 class MatrixBuilder {
  public:
-  MatrixBuilder(const LocatedZkey& zkey, const std::string& source) : zkey_(zkey), source_(source) {}
+  MatrixBuilder(const LocatedZkey& zkey, const std::string& source)
+      : zkey_(zkey), source_(source) {}
 
   base::Result<std::shared_ptr<const r1cs::Shape<F>>> build() {
     auto shape = std::make_shared<r1cs::Shape<F>>();
@@ -149,8 +150,8 @@ class MatrixBuilder {
     for (std::size_t r = 0; r < row_count; ++r) matrix.row_begin[r + 1] += matrix.row_begin[r];
     matrix.terms.resize(matrix.row_begin.back());
   }
-  // Second pass: each term goes to the next free place of its row. The starts serve as cursors, which
-  // leaves each at the start of the row behind it; one shift puts them right again.
+  // Second pass: each term goes to the next free place of its row. The starts serve as cursors,
+  // which leaves each at the start of the row behind it; one shift puts them right again.
   void fill(r1cs::Shape<F>& shape) const {
     RawCoefficientTable<F> table;
     for (std::size_t i = 0; i < zkey_.header.coefficient_count; ++i) {
@@ -215,10 +216,10 @@ base::Result<LoadedZkey<C>> open_zkey(const std::filesystem::path& path,
   return read_zkey<C>(std::move(file), options);
 }
 
-#define CUZK_FORMATS_ZKEY_INSTANTIATE(C)                                                  \
-  template base::Result<LoadedZkey<C>> read_zkey<C>(                                      \
-      std::shared_ptr<const base::MappedFile>, const KeyCheckOptions&);                   \
-  template base::Result<LoadedZkey<C>> open_zkey<C>(const std::filesystem::path&,         \
+#define CUZK_FORMATS_ZKEY_INSTANTIATE(C)                                                     \
+  template base::Result<LoadedZkey<C>> read_zkey<C>(std::shared_ptr<const base::MappedFile>, \
+                                                    const KeyCheckOptions&);                 \
+  template base::Result<LoadedZkey<C>> open_zkey<C>(const std::filesystem::path&,            \
                                                     const KeyCheckOptions&);
 CUZK_FORMATS_ZKEY_INSTANTIATE(curve::Bls12_381)
 CUZK_FORMATS_ZKEY_INSTANTIATE(curve::Bn254)

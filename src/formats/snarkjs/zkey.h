@@ -52,20 +52,20 @@ template <class C>
 base::Result<LoadedZkey<C>> open_zkey(const std::filesystem::path& path,
                                       const KeyCheckOptions& options = {});
 
-// Writes a key in convention kOddCosetLagrange with its circuit; input rows are added where the shape
-// lacks them. Contributions section: no circuit hash, no contributions (a development key).
+// Writes a key in convention kOddCosetLagrange with its circuit; input rows are added where the
+// shape lacks them. Contributions section: no circuit hash, no contributions (a development key).
 template <class C>
 base::Status write_zkey(const std::filesystem::path& path, const groth16::ProvingKey<C>& key,
                         const r1cs::Shape<typename C::Fr>& shape,
                         base::ProgressSink* progress = nullptr);
 
-#define CUZK_FORMATS_ZKEY_EXTERN(C)                                                            \
-  extern template base::Result<LoadedZkey<C>> read_zkey<C>(                                    \
-      std::shared_ptr<const base::MappedFile>, const KeyCheckOptions&);                        \
-  extern template base::Result<LoadedZkey<C>> open_zkey<C>(const std::filesystem::path&,       \
-                                                           const KeyCheckOptions&);            \
-  extern template base::Status write_zkey<C>(const std::filesystem::path&,                     \
-                                             const groth16::ProvingKey<C>&,                    \
+#define CUZK_FORMATS_ZKEY_EXTERN(C)                                                      \
+  extern template base::Result<LoadedZkey<C>> read_zkey<C>(                              \
+      std::shared_ptr<const base::MappedFile>, const KeyCheckOptions&);                  \
+  extern template base::Result<LoadedZkey<C>> open_zkey<C>(const std::filesystem::path&, \
+                                                           const KeyCheckOptions&);      \
+  extern template base::Status write_zkey<C>(const std::filesystem::path&,               \
+                                             const groth16::ProvingKey<C>&,              \
                                              const r1cs::Shape<C::Fr>&, base::ProgressSink*);
 CUZK_FORMATS_ZKEY_EXTERN(curve::Bls12_381)
 CUZK_FORMATS_ZKEY_EXTERN(curve::Bn254)

@@ -36,9 +36,10 @@ base::Status check_protocol(const SectionFile& file) {
   base::ByteReader reader(section.bytes, fmt::format("{}: section 1 (protocol)", file.source()));
   CUZK_TRY(const std::uint32_t protocol, reader.u32_le("protocol number"));
   if (protocol == kProtocolPlonk || protocol == kProtocolFflonk) {
-    return Error{ErrorKind::kUnsupported,
-                 fmt::format("{}: this is a key of the {} protocol, and only Groth16 is proved here",
-                             file.source(), protocol == kProtocolPlonk ? "PLONK" : "FFLONK")};
+    return Error{
+        ErrorKind::kUnsupported,
+        fmt::format("{}: this is a key of the {} protocol, and only Groth16 is proved here",
+                    file.source(), protocol == kProtocolPlonk ? "PLONK" : "FFLONK")};
   }
   if (protocol != kProtocolGroth16) {
     return Error{ErrorKind::kUnsupported,
@@ -105,15 +106,16 @@ base::Result<base::ByteSpan> exact_section(const SectionFile& file, std::uint32_
   const std::uint64_t expected = count * record_bytes;
   if (section.bytes.size() != expected) {
     return file.malformed(fmt::format(
-        "section {} ({}) has {} bytes, expected {} ({} records of {} bytes by the header)", id, name,
-        section.bytes.size(), expected, count, record_bytes));
+        "section {} ({}) has {} bytes, expected {} ({} records of {} bytes by the header)", id,
+        name, section.bytes.size(), expected, count, record_bytes));
   }
   return section.bytes;
 }
 
 base::Status read_coefficients_head(const SectionFile& file, LocatedZkey& zkey) {
   CUZK_TRY(const auto section, file.unique(kCoefficients, "coefficients"));
-  base::ByteReader reader(section.bytes, fmt::format("{}: section 4 (coefficients)", file.source()));
+  base::ByteReader reader(section.bytes,
+                          fmt::format("{}: section 4 (coefficients)", file.source()));
   CUZK_TRY(zkey.header.coefficient_count, reader.u32_le("number of coefficients"));
   const std::uint64_t expected = std::uint64_t{zkey.header.coefficient_count} * kRecordBytes;
   if (reader.remaining() != expected) {
@@ -138,9 +140,8 @@ base::Status read_contributions_head(const SectionFile& file, ZkeyHeader& header
 }
 
 std::string section_name(std::uint32_t id) {
-  static constexpr const char* kNames[] = {"",       "protocol", "header", "IC", "coefficients",
-                                           "A",      "B1",       "B2",     "L",  "H",
-                                           "contributions"};
+  static constexpr const char* kNames[] = {"",   "protocol", "header", "IC", "coefficients", "A",
+                                           "B1", "B2",       "L",      "H",  "contributions"};
   if (id >= 1 && id < std::size(kNames)) return kNames[id];
   return fmt::format("unknown {}", id);
 }
@@ -148,8 +149,16 @@ std::string section_name(std::uint32_t id) {
 void describe_sections(const SectionFile& file, ZkeyHeader& header) {
   const std::uint64_t wires = header.wire_count, inputs = std::uint64_t{header.public_count} + 1;
   const std::uint64_t domain = std::uint64_t{1} << header.domain_log2;
-  const std::uint64_t counts[] = {0,     1,     1,     inputs,         header.coefficient_count,
-                                  wires, wires, wires, wires - inputs, domain,
+  const std::uint64_t counts[] = {0,
+                                  1,
+                                  1,
+                                  inputs,
+                                  header.coefficient_count,
+                                  wires,
+                                  wires,
+                                  wires,
+                                  wires - inputs,
+                                  domain,
                                   header.contribution_count};
   for (const auto& section : file.sections()) {
     header.sections.push_back({section_name(section.id), section.offset_bytes, section.bytes.size(),
@@ -174,8 +183,8 @@ base::Result<LocatedZkey> locate(base::ByteSpan bytes, std::string source) {
   CUZK_TRY(zkey.b1, exact_section(file, kB1, "B1 points", wires, sizes.g1));
   CUZK_TRY(zkey.b2, exact_section(file, kB2, "B2 points", wires, sizes.g2));
   CUZK_TRY(zkey.l, exact_section(file, kL, "L points", wires - inputs, sizes.g1));
-  CUZK_TRY(zkey.h, exact_section(file, kH, "H points", std::uint64_t{1} << header.domain_log2,
-                                 sizes.g1));
+  CUZK_TRY(zkey.h,
+           exact_section(file, kH, "H points", std::uint64_t{1} << header.domain_log2, sizes.g1));
   CUZK_TRY_STATUS(read_contributions_head(file, zkey.header));
   describe_sections(file, zkey.header);
   return zkey;

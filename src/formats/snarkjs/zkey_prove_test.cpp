@@ -1,4 +1,5 @@
-// From files to proofs: real keys and witnesses, keys of our own set-up, and keys with one wrong bit.
+// From files to proofs: real keys and witnesses, keys of our own set-up, and keys with one wrong
+// bit.
 #include <gtest/gtest.h>
 
 #include "formats/snarkjs/documents.h"
@@ -50,14 +51,12 @@ void expect_case_proves(const char* folder) {
   ASSERT_TRUE(accepted(again));
   std::vector<typename C::Fr> values;
   if (const auto stored = cuzk::testing::find_data(std::string(folder) + "/public.json")) {
-    const auto parsed =
-        parse_public_values<C>(cuzk::testing::read_bytes(*stored), "public.json");
+    const auto parsed = parse_public_values<C>(cuzk::testing::read_bytes(*stored), "public.json");
     ASSERT_TRUE(accepted(parsed));
     values = *parsed;
   } else {
-    const auto assignment =
-        open_wtns<C>(base / "witness.wtns",
-                     {"the key", zkey->header.wire_count, zkey->header.public_count});
+    const auto assignment = open_wtns<C>(
+        base / "witness.wtns", {"the key", zkey->header.wire_count, zkey->header.public_count});
     ASSERT_TRUE(accepted(assignment));
     values.assign((*assignment)->inputs.begin() + 1, (*assignment)->inputs.end());
   }
@@ -72,7 +71,7 @@ TEST(ZkeyProve, EpochKeyLite) { expect_case_proves<Bn>("circom/unirep-epochKeyLi
 TEST(ZkeyProve, Signup) { expect_case_proves<Bn>("circom/unirep-signup"); }
 TEST(ZkeyProve, Rapidsnark) { expect_case_proves<Bn>("circom/rapidsnark"); }
 
-// --- keys of our own set-up, through files ------------------------------------------------------------------
+// --- keys of our own set-up, through files ---
 
 template <class C>
 struct OwnKey {
@@ -143,7 +142,7 @@ TEST(ZkeyProve, LargePublicValuesReturnDigitForDigit) {
   EXPECT_TRUE(*verdict);
 }
 
-// --- keys with one wrong bit: no proof leaves -------------------------------------------------------------
+// --- keys with one wrong bit: no proof leaves ---
 
 class SuspectZkey : public ::testing::Test {
  protected:

@@ -22,7 +22,7 @@ using Bn = curve::Bn254;
 
 constexpr std::uint32_t kAllSections[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 
-// --- real keys ----------------------------------------------------------------------------------------
+// --- real keys ---
 
 template <class C>
 void expect_real_key(const char* folder) {
@@ -75,7 +75,7 @@ TEST(Zkey, OfPlonkIsRefusedInOneSentence) {
                       {"plonk.zkey: this is a key of the PLONK protocol", "only Groth16"}));
 }
 
-// --- one small key, changed ----------------------------------------------------------------------------
+// --- one small key, changed ---
 
 class DamagedZkey : public ::testing::Test {
  protected:
@@ -137,7 +137,7 @@ TEST_F(DamagedZkey, ContributionsMayBeMissing) {
 }
 
 TEST_F(DamagedZkey, EveryOtherSectionIsMissedByName) {
-  const char* names[] = {"protocol", "header",    "IC points", "coefficients", "A points",
+  const char* names[] = {"protocol",  "header",    "IC points", "coefficients", "A points",
                          "B1 points", "B2 points", "L points",  "H points"};
   for (const std::uint32_t id : kAllSections) {
     Container damaged = container_;
@@ -177,10 +177,12 @@ TEST_F(DamagedZkey, HeaderNumbersAreHeldAgainstTheSections) {
   EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"section 5 (A points)"}));
   SetUp();
   put_head(kVarsAt, 2);
-  EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"nVars is 2, expected at least nPublic + 1 = 3"}));
+  EXPECT_TRUE(
+      refused(read(), ErrorKind::kMalformed, {"nVars is 2, expected at least nPublic + 1 = 3"}));
   SetUp();
   put_head(kPublicAt, 3);
-  EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"section 3 (IC points) has 192", "expected 256"}));
+  EXPECT_TRUE(
+      refused(read(), ErrorKind::kMalformed, {"section 3 (IC points) has 192", "expected 256"}));
   SetUp();
   put_head(kPublicAt, 0xffffffff);
   EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"nPublic + 1 = 4294967296"}));
@@ -217,8 +219,9 @@ TEST_F(DamagedZkey, OtherProtocolsCurvesAndVersionsAreNamed) {
 TEST_F(DamagedZkey, CoefficientsAreChecked) {
   std::uint8_t* record = container_.section(4).data() + 4 + 7 * 44;
   base::store_u32_le(record, 2);
-  EXPECT_TRUE(refused(read(), ErrorKind::kMalformed,
-                      {"section 4 (coefficients): record 7 of", "matrix 2, expected 0 (A) or 1 (B)"}));
+  EXPECT_TRUE(
+      refused(read(), ErrorKind::kMalformed,
+              {"section 4 (coefficients): record 7 of", "matrix 2, expected 0 (A) or 1 (B)"}));
   base::store_u32_le(record, 0);
   base::store_u32_le(record + 4, 1024);
   EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"row 1024", "domain size 1024"}));
@@ -314,15 +317,14 @@ TEST_F(DamagedZkey, LengthsThatLieAreRefusedWithoutMemory) {
 }
 
 TEST_F(DamagedZkey, CutOrFlippedHeadsNeverBreakTheReader) {
-  const auto light = [](const Bytes& b) {
-    return parse(b, {.verifying_key = KeyCheck::kOnCurve});
-  };
+  const auto light = [](const Bytes& b) { return parse(b, {.verifying_key = KeyCheck::kOnCurve}); };
   testing::expect_every_truncation_refused(bytes_, 300, light);
   // File head, section 1, section 2 with its primes and counts.
   testing::try_every_flip(bytes_, 0, 12 + 16 + 12 + kPointsAt, light);
 }
 
-// The H section of this key lies past the 4 GiB mark: a stranger of 4 GiB of holes stands before it.
+// The H section of this key lies past the 4 GiB mark: a stranger of 4 GiB of holes stands before
+// it.
 TEST_F(DamagedZkey, OffsetsAreRightBeyondFourGiB) {
   const testing::TemporaryFolder folder;
   const auto path = folder / "large.zkey";
@@ -338,21 +340,26 @@ TEST_F(DamagedZkey, OffsetsAreRightBeyondFourGiB) {
   base::store_u32_le(back.data(), 9);
   base::store_u64_le(back.data() + 4, h.size());
   back.insert(back.end(), h.begin(), h.end());
-  { std::ofstream(path, std::ios::binary)
+  {
+    std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(front.data()),
-               static_cast<std::streamsize>(front.size())); }
+               static_cast<std::streamsize>(front.size()));
+  }
   std::error_code error;
   std::filesystem::resize_file(path, front.size() + hole, error);
   if (error) GTEST_SKIP() << "this file system has no sparse files of 4 GiB";
-  { std::ofstream(path, std::ios::binary | std::ios::app)
-        .write(reinterpret_cast<const char*>(back.data()), static_cast<std::streamsize>(back.size())); }
+  {
+    std::ofstream(path, std::ios::binary | std::ios::app)
+        .write(reinterpret_cast<const char*>(back.data()),
+               static_cast<std::streamsize>(back.size()));
+  }
   const auto loaded = open_zkey<Bn>(path, {.queries = KeyCheck::kOnCurve});
   ASSERT_TRUE(accepted(loaded));
   const auto original = parse(bytes_);
   EXPECT_EQ(loaded->key->h.at(1023), original->key->h.at(1023));
 }
 
-// --- the writer ----------------------------------------------------------------------------------------
+// --- the writer ---
 
 TEST_F(DamagedZkey, TheWriterRefusesWhatDoesNotBelongTogether) {
   const auto loaded = parse(bytes_);

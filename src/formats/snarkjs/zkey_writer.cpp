@@ -22,8 +22,8 @@ class ZkeyWriter {
  public:
   using Fr = typename C::Fr;
 
-  ZkeyWriter(base::AtomicFile& file, const groth16::ProvingKey<C>& key, const r1cs::Shape<Fr>& shape,
-             base::ProgressSink* progress)
+  ZkeyWriter(base::AtomicFile& file, const groth16::ProvingKey<C>& key,
+             const r1cs::Shape<Fr>& shape, base::ProgressSink* progress)
       : file_(file), key_(key), shape_(shape), progress_(progress) {}
 
   // Sections in the order in which snarkjs itself writes them.
@@ -52,8 +52,8 @@ class ZkeyWriter {
 
  private:
   std::uint64_t total_bytes() const {
-    const std::uint64_t g1 = key_.vk.ic.size() + key_.h.size() + key_.l.size() + key_.a.size() +
-                             key_.b_g1.size();
+    const std::uint64_t g1 =
+        key_.vk.ic.size() + key_.h.size() + key_.l.size() + key_.a.size() + key_.b_g1.size();
     return g1 * PointSource<typename C::G1>::kPointBytes +
            key_.b_g2.size() * PointSource<typename C::G2>::kPointBytes +
            coefficient_count() * zkey_layout::kRecordBytes;
@@ -84,7 +84,8 @@ class ZkeyWriter {
 
   void append_header() {
     using Fp = typename C::Fp;
-    const std::size_t points_bytes = 3 * (sizeof(typename C::G1Affine) + sizeof(typename C::G2Affine));
+    const std::size_t points_bytes =
+        3 * (sizeof(typename C::G1Affine) + sizeof(typename C::G2Affine));
     append_section_head(buffer_, zkey_layout::kHeader,
                         4 + Fp::kByteCount + 4 + Fr::kByteCount + 12 + points_bytes);
     append_modulus<Fp>(buffer_);
@@ -164,22 +165,25 @@ base::Status check_writable(const std::string& path, const groth16::ProvingKey<C
     return Error{ErrorKind::kInvalidArgument, fmt::format("{}: {}", path, sentence)};
   };
   if (key.convention != groth16::QapConvention::kOddCosetLagrange || key.has_dense_queries) {
-    return refuse(fmt::format("the key {} is in bellperson's convention, a zkey holds snarkjs's",
-                              key.name));
+    return refuse(
+        fmt::format("the key {} is in bellperson's convention, a zkey holds snarkjs's", key.name));
   }
   const std::size_t wires = shape.variable_count();
-  if (wires > UINT32_MAX) return refuse(fmt::format("{} wires, a zkey holds at most 2^32 - 1", wires));
+  if (wires > UINT32_MAX)
+    return refuse(fmt::format("{} wires, a zkey holds at most 2^32 - 1", wires));
   if (key.vk.ic.size() != shape.input_count || key.l.size() != shape.aux_count ||
       key.a.size() != wires || key.b_g1.size() != wires || key.b_g2.size() != wires) {
-    return refuse(fmt::format("the key has {} IC, {} L, {} A, {} B1 and {} B2 points, the circuit "
-                              "has {} inputs and {} wires",
-                              key.vk.ic.size(), key.l.size(), key.a.size(), key.b_g1.size(),
-                              key.b_g2.size(), shape.input_count, wires));
+    return refuse(
+        fmt::format("the key has {} IC, {} L, {} A, {} B1 and {} B2 points, the circuit "
+                    "has {} inputs and {} wires",
+                    key.vk.ic.size(), key.l.size(), key.a.size(), key.b_g1.size(), key.b_g2.size(),
+                    shape.input_count, wires));
   }
   if (key.domain_log2 > 31 || key.h.size() != std::size_t{1} << key.domain_log2 ||
       shape.qap_row_count() > key.h.size()) {
-    return refuse(fmt::format("the key has {} H points for a domain of 2^{}, the circuit has {} rows",
-                              key.h.size(), key.domain_log2, shape.qap_row_count()));
+    return refuse(
+        fmt::format("the key has {} H points for a domain of 2^{}, the circuit has {} rows",
+                    key.h.size(), key.domain_log2, shape.qap_row_count()));
   }
   return base::ok_status();
 }
