@@ -23,6 +23,13 @@ TEST(PorepCircuit, SmallShapesAreUpstreams) {
 
 TEST(PorepCircuit, Of2KiBIsUpstreams) { expect_circuit(shape_2kib(), "porep_2KiB_layers2_ch2"); }
 
+TEST(PorepCircuit, LargeShapesHaveUpstreamsCounts) {
+  for (const char* size : {"8MiB", "1GiB"}) {
+    expect_circuit(porep_circuit_shape(PorepCircuit::of(**sector_shape_by_name(size))),
+                   "porep_" + std::string(size) + "_layers2_ch2", false);
+  }
+}
+
 TEST(PorepCircuit, WitnessOf2KiBIsUpstreams) {
   const PorepC1 c1 = testing::sample_c1();
   const auto assignment =

@@ -228,9 +228,9 @@ base::Result<SealedSector> read_sector(const fs::path& folder) {
   if (!config.ok()) return std::move(config).error().within((folder / kManifest).string());
   const SectorShape& shape = *config->shape;
   if (shape.byte_count > kSealByteCountMax) {
-    return base::Error{base::ErrorKind::kUnsupported, folder.string() + ": a sector of " +
-                                                          std::string(shape.name) +
-                                                          " is too large to be held in memory"};
+    return base::Error{base::ErrorKind::kUnsupported,
+                       (folder / kManifest).string() + ": a sector of " + std::string(shape.name) +
+                           " is too large to be held in memory"};
   }
   ReplicaIdentity identity;
   identity.porep_id = config->porep_id;
