@@ -96,6 +96,37 @@ class ShapeBuilder {
   std::size_t constraint_count() const noexcept { return a_.row_count(); }
   CircuitPosition position() const { return {constraint_count(), input_count_, aux_count_}; }
 
+  // Repeats what was recorded since `start`, `times` more: the same rows, with each variable made
+  // since then replaced by a new one, and the same references to what was there before. Equal to
+  // running a description that depends on nothing else again, at the cost of copying terms. Scopes
+  // of the repetitions are not kept.
+  void repeat_since(const CircuitPosition& start, std::size_t times) {
+    const CircuitPosition end = position();
+    CUZK_CHECK(start.rows <= end.rows && start.aux <= end.aux && start.inputs <= end.inputs);
+    const std::uint64_t aux_step = end.aux - start.aux, input_step = end.inputs - start.inputs;
+    CUZK_CHECK(end.aux + times * aux_step < Variable::kAuxFlag);
+    CUZK_CHECK(end.inputs + times * input_step < Variable::kAuxFlag);
+    for (SparseMatrix* matrix : {&a_, &b_, &c_}) {
+      const std::size_t first = matrix->row_begin[start.rows], last = matrix->terms.size();
+      matrix->terms.reserve(last + times * (last - first));
+      for (std::size_t k = 1; k <= times; ++k) {
+        for (std::size_t i = first; i < last; ++i) {
+          cuzk::r1cs::Term term = matrix->terms[i];
+          const Variable variable = Variable::from_key(term.column);
+          const std::uint64_t shared = variable.is_aux() ? start.aux : start.inputs;
+          const std::uint64_t step = variable.is_aux() ? aux_step : input_step;
+          if (variable.index() >= shared) term.column += static_cast<std::uint32_t>(k * step);
+          matrix->terms.push_back(term);
+        }
+        for (std::size_t r = start.rows; r < end.rows; ++r) {
+          matrix->row_begin.push_back(matrix->row_begin[r + 1] + k * (last - first));
+        }
+      }
+    }
+    aux_count_ += static_cast<std::uint32_t>(times * aux_step);
+    input_count_ += static_cast<std::uint32_t>(times * input_step);
+  }
+
   // The recorded circuit. The builder is used up.
   Shape<F> finish() && {
     Shape<F> shape;

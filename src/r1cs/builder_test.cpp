@@ -6,6 +6,7 @@
 #include "field/bls12_381.h"
 #include "field/bn254.h"
 #include "r1cs/checker.h"
+#include "r1cs/fingerprint.h"
 #include "r1cs/witness_builder.h"
 
 namespace cuzk::r1cs {
@@ -77,6 +78,37 @@ TEST(ShapeBuilder, AcceptsLinearCombinationsInAnyOrder) {
   cs.enforce(a, Linear<F>{{x, F::one()}}, Linear<F>());
   const Shape<F> shape = std::move(cs).finish();
   EXPECT_EQ(row(shape, shape.a, 0), (Row{{0, F::from_u64(3)}, {1, F::from_u64(3)}}));
+}
+
+// Blocks that refer to ONE, to shared inputs and aux, and to their own, recorded one by one or
+// once.
+TEST(ShapeBuilder, RepeatsABlockAsIfItWereRecordedAgain) {
+  const auto block = [](ShapeBuilder<F>& cs, Variable shared, Variable shared_input) {
+    const F one = F::one();
+    const Variable x = cs.new_number().variable, i = cs.new_input().variable;
+    const Variable y = cs.new_number().variable;
+    cs.enforce({{x, one}, {shared, F::from_u64(3)}}, {{y, one}, {kOne, -one}}, {{i, one}});
+    cs.enforce({{shared_input, one}}, {{i, one}, {shared_input, one}}, {});
+  };
+  for (const std::size_t times : {0, 1, 2, 17}) {
+    ShapeBuilder<F> once, again;
+    for (ShapeBuilder<F>* cs : {&once, &again}) {
+      const Variable shared = cs->new_number().variable, input = cs->new_input().variable;
+      cs->enforce({{shared, F::one()}}, {}, {{input, F::one()}});
+      const CircuitPosition start = cs->position();
+      block(*cs, shared, input);
+      if (cs == &once) {
+        cs->repeat_since(start, times);
+      } else {
+        for (std::size_t k = 0; k < times; ++k) block(*cs, shared, input);
+      }
+      const Variable after = cs->new_number().variable;  // recording goes on
+      cs->enforce({{after, F::one()}}, {{shared, F::one()}}, {});
+    }
+    const Shape<F> repeated = std::move(once).finish(), recorded = std::move(again).finish();
+    EXPECT_EQ(repeated.aux_count, 1 + 2 * (times + 1) + 1);
+    EXPECT_EQ(fingerprint(repeated), fingerprint(recorded)) << times;
+  }
 }
 
 TEST(ShapeBuilder, WorksOverTheOtherField) {
