@@ -1,8 +1,8 @@
 // Eight elements of a prime field side by side, in radix 2^52, for AVX-512 IFMA.
 //
-// Only files compiled with the instruction set (names ending in _ifma.cpp) may include this, and
-// they call it only after base::cpu_level() said so. Everything lives in namespace ifma, so the
-// linker cannot put a copy built with these instructions in the place of a portable function.
+// Empty but in files compiled with the instruction set (names ending in _ifma.cpp), and they are
+// called only after base::cpu_level() said so. Everything lives in namespace ifma, so the linker
+// cannot put a copy built with these instructions in the place of a portable function.
 //
 // A Vec holds x * R' mod p with R' = 2^(52 L): L = 8 limbs for 381 bits, 5 for 254 and 255. Values
 // are lazily reduced; "bound k" means below k p. The slack R' / p is 2^35 for BLS12-381 Fp, 84 for
@@ -12,14 +12,12 @@
 // Cost of a product: L (4 L + 1) fused multiplies and 6 L simple operations for eight results.
 #pragma once
 
-#if !defined(__AVX512IFMA__) || !defined(__AVX512F__)
-#error "include this only from files built for AVX-512 IFMA"
-#endif
+#if defined(__AVX512IFMA__)
+
+#include <immintrin.h>
 
 #include <cstddef>
 #include <cstdint>
-
-#include <immintrin.h>
 
 #include "field/prime_field.h"
 
@@ -423,3 +421,5 @@ CUZK_IFMA_INLINE Vec<P> rotated(const Vec<P>& a) {
 }
 
 }  // namespace cuzk::field::ifma
+
+#endif

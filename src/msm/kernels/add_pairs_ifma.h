@@ -12,6 +12,8 @@
 // Bounds in units of p: rows 1 + 2^-11; d and the numerator below 5.1; products below 2.
 #pragma once
 
+#if defined(__AVX512IFMA__)
+
 #include "msm/kernels/coordinate_ifma.h"
 #include "msm/kernels/ifma_entry.h"
 #include "msm/kernels/pack_ifma.h"
@@ -97,17 +99,18 @@ CUZK_IFMA_INLINE Operands operands_of(const Arrays<E>& arrays, const AddPair* pa
 // Rows come from far away once and then from the second-level cache, so they are fetched twice:
 // into the second level a block ahead, evenly spread over the arithmetic, and into the first level
 // one vector ahead. Neither reads past the lists.
-template <_mm_hint Hint, std::size_t Bytes>
+// The cache to fetch into, as __builtin_prefetch counts.
+inline constexpr int kFirstLevel = 3, kSecondLevel = 2;
+
+template <int Level, std::size_t Bytes>
 CUZK_IFMA_INLINE void prefetch(const std::uint8_t* row) {
-  CUZK_UNROLL for (std::size_t i = 0; i < Bytes; i += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(row + i), Hint);
-  }
+  CUZK_UNROLL for (std::size_t i = 0; i < Bytes; i += 64) { __builtin_prefetch(row + i, 0, Level); }
 }
-template <_mm_hint Hint, std::size_t Bytes, class E>
+template <int Level, std::size_t Bytes, class E>
 CUZK_IFMA_INLINE void prefetch_vector(const Arrays<E>& arrays, const AddPair* pairs) {
   for (std::size_t i = 0; i < 8; ++i) {
-    prefetch<Hint, Bytes>(arrays.left(pairs[i]));
-    prefetch<Hint, Bytes>(arrays.right(pairs[i]));
+    prefetch<Level, Bytes>(arrays.left(pairs[i]));
+    prefetch<Level, Bytes>(arrays.right(pairs[i]));
   }
 }
 
@@ -254,10 +257,10 @@ void add_block(const Arrays<E>& arrays, const AddPair* pairs, std::size_t count,
   for (std::size_t v = 0; v < vectors; ++v) {
     const AddPair* next = pairs + 8 * v;
     if (is_first && 8 * v + kAhead + 8 <= count) {
-      prefetch_vector<_MM_HINT_T1, kRowBytes>(arrays, next + kAhead);
+      prefetch_vector<kSecondLevel, kRowBytes>(arrays, next + kAhead);
     }
     if (8 * v + 16 <= count) {
-      prefetch_vector<_MM_HINT_T0, kRowBytes / 2>(arrays, next + 8);
+      prefetch_vector<kFirstLevel, kRowBytes / 2>(arrays, next + 8);
     }
     forward_step(operands_of(arrays, next, count - 8 * v), entries[v], running);
   }
@@ -268,9 +271,9 @@ void add_block(const Arrays<E>& arrays, const AddPair* pairs, std::size_t count,
     for (std::size_t i = 0; i < pair_of_vectors; ++i, --v) {
       const std::size_t first = 8 * (v - 1), ahead = count + 8 * (vectors - v);
       if (ahead + 8 <= available) {
-        prefetch_vector<_MM_HINT_T1, kRowBytes>(arrays, pairs + ahead);
+        prefetch_vector<kSecondLevel, kRowBytes>(arrays, pairs + ahead);
       }
-      if (v > 2) prefetch_vector<_MM_HINT_T0, kRowBytes>(arrays, pairs + first - 16);
+      if (v > 2) prefetch_vector<kFirstLevel, kRowBytes>(arrays, pairs + first - 16);
       steps[i].operands = operands_of(arrays, pairs + first, count - first);
       steps[i].entry = &entries[v - 1];
     }
@@ -302,3 +305,5 @@ constexpr Entry entry() {
 }
 
 }  // namespace cuzk::msm::ifma
+
+#endif

@@ -2,6 +2,8 @@
 // For *_ifma.cpp only.
 #pragma once
 
+#if defined(__AVX512IFMA__)
+
 #include "field/vector_ifma.h"
 
 namespace cuzk::msm::ifma {
@@ -149,3 +151,5 @@ CUZK_IFMA_INLINE Vec2<P> inverse_from_norm(const Vec2<P>& a, const Vec<P>& inver
 }
 
 }  // namespace cuzk::msm::ifma
+
+#endif

@@ -2,6 +2,8 @@
 // in ifma_rows.h.
 #pragma once
 
+#if defined(__AVX512IFMA__)
+
 #include "msm/kernels/coordinate_ifma.h"
 
 namespace cuzk::msm::ifma {
@@ -134,3 +136,5 @@ void unpack(const std::uint8_t* rows, std::size_t count, std::uint8_t* points) {
 }
 
 }  // namespace cuzk::msm::ifma
+
+#endif
