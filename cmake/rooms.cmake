@@ -29,8 +29,8 @@ function(cuzk_test_binary name)
 endfunction()
 
 # Files named *_ifma.cpp are built for AVX-512 IFMA where the target is x86-64 and are empty
-# elsewhere; their code runs only after base::cpu_level() allowed it. GCC 12 warns of uninitialised values
-# inside its own intrinsics headers, so that warning is off there.
+# elsewhere; their code runs only after base::cpu_level() allowed it. GCC 12 warns of uninitialised
+# values inside its own intrinsics headers, so that warning is off there.
 function(cuzk_vector_flags)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
     return()

@@ -1,0 +1,158 @@
+// The frame that all commands share: help, version, errors, JSON, threads, output paths.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/end_to_end/command.h"
+#include "tests/support/data.h"
+
+namespace cuzk::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<std::vector<std::string>> kCommands = {{"prove"},
+                                                         {"verify"},
+                                                         {"setup"},
+                                                         {"check"},
+                                                         {"inspect"},
+                                                         {"filecoin", "seal"},
+                                                         {"filecoin", "params"},
+                                                         {"filecoin", "c1"},
+                                                         {"filecoin", "prove"},
+                                                         {"filecoin", "verify"}};
+
+std::vector<std::string> with(std::vector<std::string> command,
+                              const std::vector<std::string>& more) {
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
+TEST(CommandLine, EveryCommandHasHelpWithAnExample) {
+  for (const auto& command : kCommands) {
+    const CommandResult result = run_cuzk(with(command, {"--help"}));
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.out, HasSubstr("Example:\n  cuzk " + command.front()));
+    EXPECT_THAT(result.out, HasSubstr("--json"));
+    EXPECT_THAT(result.out, HasSubstr("--threads"));
+    EXPECT_EQ(result.err, "");
+  }
+  const CommandResult top = run_cuzk({"--help"});
+  EXPECT_EQ(top.exit_code, 0);
+  for (const auto& command : kCommands) EXPECT_THAT(top.out, HasSubstr(command.front()));
+}
+
+TEST(CommandLine, VersionTellsBuildFacts) {
+  const CommandResult text = run_cuzk({"--version"});
+  EXPECT_EQ(text.exit_code, 0);
+  for (const char* fact : {"cuzk ", "commit: ", "compiler: ", "build type: ", "CPU level: "}) {
+    EXPECT_THAT(text.out, HasSubstr(fact));
+  }
+  const auto json = run_cuzk({"--version", "--json"}).json();
+  for (const char* key : {"version", "commit", "compiler", "build_type", "cpu_level"}) {
+    EXPECT_FALSE(json.value(key, "").empty()) << key;
+  }
+}
+
+TEST(CommandLine, UsageErrorsAreOneSentenceAndExitCodeTwo) {
+  expect_one_sentence(run_cuzk({}));
+  expect_one_sentence(run_cuzk({"frobnicate"}));
+  expect_one_sentence(run_cuzk({"prove", "--zkey", "a"}));
+  expect_one_sentence(run_cuzk({"inspect", "a", "--threads", "0"}));
+  expect_one_sentence(run_cuzk({"inspect", "a", "--threads", "many"}));
+  expect_one_sentence(run_cuzk({"check", "--zkey", "a", "--r1cs", "b", "--witness", "c"}));
+  expect_one_sentence(run_cuzk({"check", "--witness", "c"}));
+  expect_one_sentence(run_cuzk({"filecoin"}));
+  for (const auto& command : kCommands) expect_one_sentence(run_cuzk(command));
+}
+
+TEST(CommandLine, MissingFilesAreNamed) {
+  const ScratchFolder scratch;
+  const std::string gone = scratch.file("gone.zkey");
+  const CommandResult result = run_cuzk({"inspect", gone, "--json"});
+  expect_one_sentence(result);
+  EXPECT_THAT(result.err, HasSubstr(gone));
+  EXPECT_EQ(result.json()["error"]["kind"], "not_found");
+  EXPECT_THAT(result.json()["error"]["message"].get<std::string>(), HasSubstr(gone));
+}
+
+TEST(CommandLine, UsageErrorsAreJsonWhenAskedFor) {
+  EXPECT_EQ(run_cuzk({"prove", "--json"}).json()["error"]["kind"], "invalid_argument");
+}
+
+TEST(CommandLine, RefusesAnUnknownCpuLevel) {
+  const CommandResult result =
+      run_program("env", {"CUZK_CPU_LEVEL=quantum", CUZK_COMMAND, "inspect", "x"});
+  expect_one_sentence(result);
+  EXPECT_THAT(result.err, HasSubstr("CUZK_CPU_LEVEL"));
+}
+
+TEST(CommandLine, NothingIsWrittenWhenAnOutputPathIsWrong) {
+  const ScratchFolder scratch;
+  CUZK_DATA_OR_SKIP(folder, "circom/mul1000-bn128");
+  const std::string zkey = (folder / "circuit_final.zkey").string();
+  const std::string witness = (folder / "witness.wtns").string();
+  const CommandResult no_folder =
+      run_cuzk({"prove", "--zkey", zkey, "--witness", witness, "--proof",
+                scratch.file("none/proof.json"), "--public", scratch.file("public.json")});
+  expect_one_sentence(no_folder);
+  EXPECT_THAT(no_folder.err, HasSubstr("there is no folder"));
+  const CommandResult same = run_cuzk({"prove", "--zkey", zkey, "--witness", witness, "--proof",
+                                       scratch.file("x"), "--public", scratch.file("x")});
+  expect_one_sentence(same);
+  EXPECT_TRUE(fs::is_empty(scratch.path()));
+}
+
+TEST(Inspect, RefusesWhatItDoesNotKnow) {
+  const ScratchFolder scratch;
+  for (const std::string text :
+       {"", "hello", "{}", "{\"a\": 1}", "[", "zkey", "wtns\x02", "r1cs"}) {
+    write_text(scratch / "file", text);
+    const CommandResult result = run_cuzk({"inspect", scratch.file("file")});
+    expect_one_sentence(result);
+    EXPECT_THAT(result.err, HasSubstr(scratch.file("file")));
+  }
+  expect_one_sentence(run_cuzk({"inspect", scratch.path().string()}));
+}
+
+TEST(Inspect, KnowsEveryKindOfFile) {
+  const std::vector<std::pair<std::string, std::string>> kinds = {
+      {"circom/mul1000-bn128/circuit_final.zkey", "zkey"},
+      {"circom/mul1000-bls12381/circuit_final.zkey", "zkey"},
+      {"circom/mul1000-bn128/witness.wtns", "wtns"},
+      {"circom/mul1000-bls12381/circuit.r1cs", "r1cs"},
+      {"circom/mul1000-bn128/verification_key.json", "verification_key.json"},
+      {"circom/mul1000-bls12381/proof.json", "proof.json"},
+      {"circom/mul1000-bn128/public.json", "public.json"},
+      {"upstream/mimc/mimc.params", "params"},
+      {"upstream/mimc/mimc.vk", "vk"},
+      {"upstream/mimc/mimc.proof", "proof"},
+      {"upstream/instance1/window-3sectors.proof", "proof"},
+      {"upstream/instance1/porep-s0.c1.json", "c1"},
+  };
+  for (const auto& [file, type] : kinds) {
+    const auto path = find_data(file);
+    if (!path) continue;  // the next test counts what travels with the repository
+    const CommandResult result = run_cuzk({"inspect", path->string(), "--json"});
+    EXPECT_EQ(result.exit_code, 0) << file << result.err;
+    EXPECT_EQ(result.json()["type"], type) << file;
+    const CommandResult text = run_cuzk({"inspect", path->string()});
+    EXPECT_GE(std::count(text.out.begin(), text.out.end(), '\n'), 2) << text.out;
+  }
+  EXPECT_TRUE(find_data("circom/mul1000-bn128/circuit_final.zkey").has_value());
+  EXPECT_TRUE(find_data("upstream/mimc/mimc.params").has_value());
+}
+
+TEST(Inspect, TellsTheMemoryThatAProofNeeds) {
+  CUZK_DATA_OR_SKIP(zkey, "circom/mul1000-bn128/circuit_final.zkey");
+  const auto facts = run_cuzk({"inspect", zkey.string(), "--check-points", "--json"}).json();
+  EXPECT_EQ(facts["curve"], "BN254");
+  EXPECT_EQ(facts["wire_count"], 1003);
+  EXPECT_EQ(facts["domain_log2"], 10);
+  EXPECT_EQ(facts["points_checked"], true);
+  EXPECT_GT(facts["memory_to_prove_bytes"].get<std::uint64_t>(), 2u * 32u * 1024u);
+}
+
+}  // namespace
+}  // namespace cuzk::testing
