@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "curve/samples.h"
+
 namespace cuzk::msm {
 namespace {
 
@@ -86,6 +88,53 @@ TYPED_TEST(KernelTest, AddsEveryKindOfPair) {
                                   .to_affine();
         ASSERT_EQ(sums[pair.out], expected) << kernel->name << " " << count;
       }
+    }
+  }
+}
+
+template <class P>
+std::vector<field::PrimeField<P>> extreme_elements(const field::PrimeField<P>*) {
+  return field::edge_elements<field::PrimeField<P>>();
+}
+template <class F>
+std::vector<field::Quadratic<F>> extreme_elements(const field::Quadratic<F>*) {
+  const auto edges = field::edge_elements<F>();
+  std::vector<field::Quadratic<F>> out;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    out.push_back({edges[i], edges[(i * 7 + 3) % edges.size()]});
+    out.push_back({edges[i], edges[i]});
+  }
+  return out;
+}
+
+// Points whose x, and the differences of whose x, sit at the borders of limbs and of the modulus.
+TYPED_TEST(KernelTest, AddsPointsWithExtremeCoordinates) {
+  using G = TypeParam;
+  using Field = typename G::Field;
+  std::vector<Affine<G>> points;
+  for (const Field& x : extreme_elements(static_cast<const Field*>(nullptr))) {
+    if (const auto y = field::square_root(x.squared() * x + G::b())) points.push_back({x, *y});
+  }
+  ASSERT_GT(points.size(), 8u);
+  const std::size_t n = std::min<std::size_t>(points.size(), 24);
+  for (const auto* kernel : kernels<G>()) {
+    RowBuffer rows(n * kernel->row_bytes), out(2 * n * n * kernel->row_bytes);
+    RowBuffer scratch(kernel->scratch_bytes);
+    kernel->pack(points.data(), n, rows.data());
+    std::vector<AddPair> pairs;
+    for (std::size_t i = 0; i < 2 * n * n; ++i) {
+      pairs.push_back(
+          {operand(i / 2 / n), operand(i / 2 % n, i % 2 != 0), static_cast<std::uint32_t>(i)});
+    }
+    kernel->add_pairs(rows.data(), rows.data(), out.data(), pairs.data(), pairs.size(),
+                      scratch.data());
+    std::vector<Affine<G>> sums(pairs.size());
+    kernel->unpack(out.data(), sums.size(), sums.data());
+    for (const AddPair& pair : pairs) {
+      const auto p = points[pair.left >> 1], q = points[pair.right >> 1];
+      const auto sum = Jacobian<G>::from_affine(sums[pair.out]);
+      ASSERT_EQ(sum, Jacobian<G>::from_affine(p) + ((pair.right & 1) != 0 ? -q : q))
+          << kernel->name << " " << pair.out;
     }
   }
 }
