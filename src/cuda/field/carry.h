@@ -104,7 +104,7 @@ CUZK_HD CUZK_INLINE Word sub_end([[maybe_unused]] Flag& flag, Word a, Word b) {
 CUZK_HD CUZK_INLINE Pair wide_start([[maybe_unused]] Flag& flag, Pair acc, Word a, Word b) {
 #if CUZK_DEVICE_CODE
   asm volatile("mad.lo.cc.u32 %0, %2, %3, %0;\n\tmadc.hi.cc.u32 %1, %2, %3, %1;"
-               : "+r"(acc.low), "+r"(acc.high)
+               : "+&r"(acc.low), "+&r"(acc.high)
                : "r"(a), "r"(b));
   return acc;
 #else
@@ -120,7 +120,7 @@ CUZK_HD CUZK_INLINE Pair wide_start([[maybe_unused]] Flag& flag, Pair acc, Word 
 CUZK_HD CUZK_INLINE Pair wide_next([[maybe_unused]] Flag& flag, Pair acc, Word a, Word b) {
 #if CUZK_DEVICE_CODE
   asm volatile("madc.lo.cc.u32 %0, %2, %3, %0;\n\tmadc.hi.cc.u32 %1, %2, %3, %1;"
-               : "+r"(acc.low), "+r"(acc.high)
+               : "+&r"(acc.low), "+&r"(acc.high)
                : "r"(a), "r"(b));
   return acc;
 #else

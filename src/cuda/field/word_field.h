@@ -270,9 +270,10 @@ struct WordField<P>::Rows {
   // The same for p = 1 - 2^32 mod 2^64: with t = even[0], m = -t mod 2^32 and c = 1 unless t = 0,
   // t + m (1 - 2^32 + 2^64) = 2^32 (t + c) + 2^64 (m - c). Two IMAD.WIDE of eight become additions.
   CUZK_HD CUZK_INLINE void fold_easy() {
-    const Word t = even[0], m = 0 - t, above = t != 0 ? ~t : 0;
+    const Word t = even[0], above = t != 0 ? ~t : 0;
     Flag flag;
-    add_start(flag, t, 0xffffffff);
+    // m as ~(t - 1): ptxas would fold a negation into the products and split each in two.
+    const Word m = ~add_start(flag, t, 0xffffffff);
     odd[0] = add_next(flag, odd[0], t);
     odd[1] = add_next(flag, odd[1], above);
     CUZK_UNROLL for (int j = 2; j < W; j += 2) {
@@ -353,10 +354,10 @@ struct WordField<P>::Folds {
   // As Rows::fold_easy; what it adds to words 1 and 2 is made ready first, as the chain that brings
   // in the shifted words cannot wait for it.
   CUZK_HD CUZK_INLINE void next_easy() {
-    const Word t = odd[0] + even[1], m = 0 - t;
+    const Word t = odd[0] + even[1];
     Word shifted[W];
     Flag flag;
-    add_start(flag, t, 0xffffffff);
+    const Word m = ~add_start(flag, t, 0xffffffff);
     const Word first = add_next(flag, t, 0), second = add_end(flag, t != 0 ? ~t : 0, 0);
     add_start(flag, odd[0], even[1]);
     shifted[0] = add_next(flag, even[2], first);

@@ -63,10 +63,12 @@ struct WordQuadratic {
  private:
   CUZK_HD static CUZK_OUT_OF_LINE void multiply(WordQuadratic& out, const WordQuadratic& a,
                                                 const WordQuadratic& b) {
-    out = a.times(b);
+    const WordQuadratic x = a, y = b;
+    out = x.times(y);
   }
   CUZK_HD static CUZK_OUT_OF_LINE void square(WordQuadratic& out, const WordQuadratic& a) {
-    out = a.squared_here();
+    const WordQuadratic x = a;
+    out = x.squared_here();
   }
 };
 

@@ -5,7 +5,7 @@
 
 namespace cuzk::cuda::msm {
 
-inline constexpr int kScanThreads = 512;
+inline constexpr int kScanThreads = 1024;
 
 // Exclusive sum over the block of one value a thread; `total` gets the sum. blockDim is a multiple of
 // 32, at most 1024.

@@ -41,6 +41,14 @@ struct EntryLists {
     if (indices == nullptr) return bases[w * window_stride + i].x;
     return bases[indices[w * window_stride + i] & ~kSignBit].x;
   }
+  // Brings entry i near before it is read.
+  __device__ void prefetch(int w, std::size_t i) const {
+    const AffinePoint<T>* point = &bases[w * window_stride + i];
+    if (indices != nullptr) point = &bases[indices[w * window_stride + i] & ~kSignBit];
+    const char* bytes = reinterpret_cast<const char*>(point);
+    CUZK_PREFETCH(bytes);
+    CUZK_PREFETCH(bytes + sizeof(AffinePoint<T>) - 1);
+  }
   __device__ AffinePoint<T> entry(int w, std::size_t i) const {
     if (indices == nullptr) return bases[w * window_stride + i];
     const std::uint32_t index = indices[w * window_stride + i];
@@ -113,6 +121,7 @@ __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
       end = offsets[bucket + 1];
     }
     const AffinePoint<T> point = lists.entry(w, i);
+    if (i + 1 < last) lists.prefetch(w, i + 1);
     if (point.is_infinity()) continue;
     if (sum.is_infinity()) {
       sum = XyzzPoint<T>::from_affine(point);
@@ -198,6 +207,54 @@ __global__ void __launch_bounds__(kSumThreads) reduce_buckets_kernel(const Reduc
   }
   level.sums_out[w * count_out + thread] = sum;
   level.weighted_out[w * count_out + thread] = weighted;
+}
+
+// The last levels by scanning, where few chunks would leave the device idle: with the suffix sums
+// S_i = sum_{j >= i} V_j, sum_i i V_i = sum_{i >= 1} S_i. Each step is one addition deep.
+// out[i] = in[i] + in[i + stride], for each window.
+template <class T>
+__global__ void __launch_bounds__(kSumThreads)
+    suffix_step_kernel(const XyzzPoint<T>* in, XyzzPoint<T>* out, std::size_t count,
+                       std::size_t stride) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= count) return;
+  const std::size_t at = blockIdx.y * count + i;
+  XyzzPoint<T> sum = in[at];
+  if (i + stride < count) add_point(sum, in[at + stride]);
+  out[at] = sum;
+}
+
+// Puts each window's S_0, the plain sum, aside and clears it, for it weighs nothing.
+template <class T>
+__global__ void take_first_kernel(XyzzPoint<T>* suffixes, std::size_t count,
+                                  XyzzPoint<T>* sums_out) {
+  const std::size_t w = blockIdx.x;
+  sums_out[w] = suffixes[w * count];
+  suffixes[w * count] = XyzzPoint<T>::infinity();
+}
+
+// Folds the upper half of every window of the two arrays (blockIdx.z) onto the lower.
+template <class T>
+__global__ void __launch_bounds__(kSumThreads)
+    fold_step_kernel(XyzzPoint<T>* suffixes, XyzzPoint<T>* weighted, std::size_t count,
+                     std::size_t half) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= half) return;
+  XyzzPoint<T>* values = (blockIdx.z == 0 ? suffixes : weighted) + blockIdx.y * count;
+  XyzzPoint<T> sum = values[i];
+  add_point(sum, values[i + half]);
+  values[i] = sum;
+}
+
+// weighted_out[w] = 2^shift sum_i S_i + the weighted sums of the levels below.
+template <class T>
+__global__ void join_weighted_kernel(const XyzzPoint<T>* suffixes, const XyzzPoint<T>* weighted,
+                                     std::size_t count, int shift, XyzzPoint<T>* weighted_out) {
+  const std::size_t w = blockIdx.x;
+  XyzzPoint<T> sum = suffixes[w * count];
+  for (int k = 0; k < shift; ++k) double_point(sum);
+  add_point(sum, weighted[w * count]);
+  weighted_out[w] = sum;
 }
 
 }  // namespace cuzk::cuda::msm

@@ -8,8 +8,8 @@
 namespace cuzk::cuda::msm {
 
 inline constexpr int kWindowsMax = 64;
-inline constexpr int kCoarseBitsMax = 9;   // first level of the sort: bins of a tile
-inline constexpr int kFineBitsMax = 12;    // second level: counters of a bin in shared memory
+inline constexpr int kCoarseBitsMax = 10;  // first level of the sort: bins of a tile
+inline constexpr int kFineBitsMax = 11;    // second level: counters of a bin in shared memory
 inline constexpr int kWindowBitsMax = kCoarseBitsMax + kFineBitsMax + 1;
 inline constexpr std::size_t kCountMax = std::size_t{1} << 30;
 
@@ -28,6 +28,7 @@ struct MsmPolicy {
   int run_length_min = 8;
   int threads_wanted = 200000;  // enough to fill a large device four times
   int reduce_chunk_log2 = 4;  // buckets of one thread in the reduction
+  std::size_t scan_count_max = 4096;  // sums a window that the reduction ends by scanning
   int window_count = 0;       // 0: by cost
   std::uint64_t scratch_bytes_max = std::uint64_t{48} << 30;
 };

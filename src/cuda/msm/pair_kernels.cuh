@@ -77,15 +77,28 @@ struct PairWalker {
   }
 };
 
-// pair_denominator of entries `i` and `i + 1`; reads y only where x does not decide.
+// The x of the two entries of an output, read ahead of their use.
 template <class T>
-__device__ inline bool entry_denominator(const EntryLists<T>& lists, int w, std::size_t i,
-                                         T& denominator) {
-  const T first = lists.entry_x(w, i), second = lists.entry_x(w, i + 1);
-  denominator = second - first;
-  if (!denominator.is_zero() && !first.is_zero() && !second.is_zero()) return true;
-  return pair_denominator(lists.entry(w, i), lists.entry(w, i + 1), denominator);
-}
+struct PairAhead {
+  T first, second;
+  std::uint32_t entry;
+  bool is_pair;
+
+  __device__ void read(const EntryLists<T>& lists, int w, const PairWalker<T>& walker) {
+    is_pair = walker.is_pair();
+    entry = walker.first_entry();
+    if (!is_pair) return;
+    first = lists.entry_x(w, entry);
+    second = lists.entry_x(w, entry + 1);
+  }
+  // pair_denominator; reads y only where x does not decide.
+  __device__ bool denominator(const EntryLists<T>& lists, int w, T& out) const {
+    if (!is_pair) return false;
+    out = second - first;
+    if (!out.is_zero() && !first.is_zero() && !second.is_zero()) return true;
+    return pair_denominator(lists.entry(w, entry), lists.entry(w, entry + 1), out);
+  }
+};
 
 template <class T>
 __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
@@ -99,15 +112,17 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
   if (first < count) {
     const int here = static_cast<int>(min(std::size_t(round.run_length), count - first));
     PairWalker<T> walker(round, w, first);
+    PairAhead<T> pair;
+    pair.read(round.in, w, walker);
     for (int k = 0; k < here; ++k) {
-      if (k > 0) walker.next();
-      *round.partial_of(w, thread, k) = product;
-      if (!walker.is_pair()) continue;
-      const std::uint32_t entry = walker.first_entry();
       T denominator;
-      if (entry_denominator(round.in, w, entry, denominator)) {
-        product = product.times(denominator);
+      const bool has_slope = pair.denominator(round.in, w, denominator);
+      if (k + 1 < here) {
+        walker.next();
+        pair.read(round.in, w, walker);
       }
+      *round.partial_of(w, thread, k) = product;
+      if (has_slope) product = product.times(denominator);
     }
   }
   round.total[w * round.thread_count + thread] = product;
@@ -127,9 +142,15 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
   T inverse = round.total[w * round.thread_count + thread];
   for (int k = here - 1; k >= 0; --k) {
     const std::uint32_t entry = walker.first_entry();
-    AffinePoint<T> sum = round.in.entry(w, entry);
-    if (walker.is_pair()) {
-      const AffinePoint<T> q = round.in.entry(w, entry + 1);
+    const bool is_pair = walker.is_pair();
+    AffinePoint<T> sum = round.in.entry(w, entry), q = {};
+    if (is_pair) q = round.in.entry(w, entry + 1);
+    if (k > 0) {
+      walker.previous();
+      round.in.prefetch(w, walker.first_entry());
+      if (walker.is_pair()) round.in.prefetch(w, walker.first_entry() + 1);
+    }
+    if (is_pair) {
       T denominator, own_inverse;
       const bool has_slope = pair_denominator(sum, q, denominator);
       if (has_slope) {
@@ -139,7 +160,6 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
       sum = pair_sum(sum, q, has_slope, own_inverse);
     }
     round.out[w * round.out_stride + first + k] = sum;
-    if (k > 0) walker.previous();
   }
 }
 

@@ -59,8 +59,11 @@ base::Status sort_windows(const device::Stream& stream, const SortedWindows& sor
       stream, sorted.coarse, 0, windows * SortedWindows::kCoarseWords * sizeof(std::uint32_t)));
   CUZK_TRY_STATUS(device::fill_bytes(stream, sorted.bucket_cursor, 0,
                                      windows * sorted.bucket_count * sizeof(std::uint32_t)));
+  const int histogram_bytes = windows * static_cast<int>(bins * sizeof(std::uint32_t));
+  CUZK_TRY_STATUS(device::allow_shared_bytes(
+      reinterpret_cast<const void*>(&extract_digits_kernel), histogram_bytes));
   extract_digits_kernel<<<blocks(count, kDigitThreads * kDigitsPerThread), kDigitThreads,
-                          windows * bins * sizeof(std::uint32_t), queue>>>(
+                          histogram_bytes, queue>>>(
       shape, layout, sorted.first_window, windows, params, scalars);
   CUZK_TRY_STATUS(device::launched("extract_digits_kernel"));
   scan_bins_kernel<<<windows, kScanThreads, 0, queue>>>(shape);
@@ -74,9 +77,11 @@ base::Status sort_windows(const device::Stream& stream, const SortedWindows& sor
   const dim3 places(blocks(count, kPlaceTile) + bins, windows);
   count_buckets_kernel<<<places, kPlaceThreads, 0, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("count_buckets_kernel"));
-  scan_buckets_kernel<<<dim3(bins, windows), kScanThreads, 0, queue>>>(shape);
+  scan_buckets_kernel<<<dim3(bins, windows), kScanBucketThreads, 0, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("scan_buckets_kernel"));
-  place_points_kernel<<<places, kPlaceThreads, 0, queue>>>(shape);
+  CUZK_TRY_STATUS(device::allow_shared_bytes(
+      reinterpret_cast<const void*>(&place_points_kernel), kPlaceShared));
+  place_points_kernel<<<places, kPlaceThreads, kPlaceShared, queue>>>(shape);
   return device::launched("place_points_kernel");
 }
 

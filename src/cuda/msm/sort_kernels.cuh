@@ -10,11 +10,13 @@
 
 namespace cuzk::cuda::msm {
 
-inline constexpr int kDigitThreads = 256, kDigitsPerThread = 16;
-inline constexpr int kPartitionThreads = 512, kPartitionPerThread = 16;
+inline constexpr int kDigitThreads = 512, kDigitsPerThread = 16;
+inline constexpr int kPartitionThreads = 1024, kPartitionPerThread = 8;
 inline constexpr int kPartitionTile = kPartitionThreads * kPartitionPerThread;
+inline constexpr int kScanBucketThreads = 512;
 inline constexpr int kPlaceThreads = 512;
-inline constexpr int kPlaceTile = 1 << 15;
+inline constexpr int kPlaceTile = 1 << 14;
+inline constexpr int kPlaceShared = kPlaceTile * 6;  // bytes: a point and a bucket each
 
 struct SortShape {
   std::size_t count, bucket_count;
@@ -183,7 +185,7 @@ static __global__ void __launch_bounds__(kPlaceThreads) count_buckets_kernel(Sor
 }
 
 // Counts to offsets, one block a bin and window; leaves the offsets in bucket_cursor as well.
-static __global__ void __launch_bounds__(kScanThreads) scan_buckets_kernel(SortShape shape) {
+static __global__ void __launch_bounds__(kScanBucketThreads) scan_buckets_kernel(SortShape shape) {
   const int bin = blockIdx.x, w = blockIdx.y, fine = 1 << shape.fine_bits;
   std::uint32_t* cursor = shape.bucket_cursor + w * shape.bucket_count + std::size_t{1} * fine * bin;
   std::uint32_t* offsets =
@@ -202,23 +204,49 @@ static __global__ void __launch_bounds__(kScanThreads) scan_buckets_kernel(SortS
   if (bin + 1 == 1 << shape.coarse_bits && threadIdx.x == 0) offsets[fine] = running;
 }
 
-// Writes the points of a tile to their buckets. `digits` is free by now and takes them.
-static __global__ void __launch_bounds__(kPlaceThreads) place_points_kernel(SortShape shape) {
-  __shared__ std::uint32_t counter[1 << kFineBitsMax];
-  const int w = blockIdx.y;
+// Exclusive offsets of the counters inside the tile.
+__device__ inline void scan_tile(const SortShape& shape, const std::uint32_t* counter,
+                                 std::uint32_t* start) {
+  const int fine = 1 << shape.fine_bits;
+  std::uint32_t running = 0;
+  for (int first = 0; first < fine; first += blockDim.x) {
+    const int i = first + threadIdx.x;
+    std::uint32_t total;
+    const std::uint32_t before = block_exclusive_sum(i < fine ? counter[i] : 0, total);
+    if (i < fine) start[i] = running + before;
+    running += total;
+  }
+  __syncthreads();
+}
+
+// Writes the points of a tile to their buckets: sorted in shared memory first, so that what goes to
+// one bucket is written as a run. `digits` is free by now and takes them.
+static __global__ void __launch_bounds__(kPlaceThreads, 2) place_points_kernel(SortShape shape) {
+  extern __shared__ std::uint32_t tile_point[];
+  std::uint16_t* tile_fine = reinterpret_cast<std::uint16_t*>(tile_point + kPlaceTile);
+  // Next free place of each bucket in the tile, and what leads from there to the bucket itself.
+  __shared__ std::uint32_t cursor[1 << kFineBitsMax], shift[1 << kFineBitsMax];
+  const int w = blockIdx.y, fine = 1 << shape.fine_bits;
   PlaceTile tile;
   if (!find_place_tile(shape, w, tile)) return;
-  count_tile(shape, w, tile, counter);
-  std::uint32_t* cursor = shape.bucket_cursor + w * shape.bucket_count +
-                          (std::size_t{1} << shape.fine_bits) * tile.bin;
-  for (int i = threadIdx.x; i < 1 << shape.fine_bits; i += blockDim.x) {
-    if (counter[i] != 0) counter[i] = atomicAdd(&cursor[i], counter[i]);
+  count_tile(shape, w, tile, shift);
+  scan_tile(shape, shift, cursor);
+  std::uint32_t* next = shape.bucket_cursor + w * shape.bucket_count + std::size_t{1} * fine * tile.bin;
+  for (int i = threadIdx.x; i < fine; i += blockDim.x) {
+    if (shift[i] != 0) shift[i] = atomicAdd(&next[i], shift[i]) - cursor[i];
   }
   __syncthreads();
   for (std::size_t i = tile.first + threadIdx.x; i < tile.last; i += blockDim.x) {
     const std::size_t from = w * shape.count + i;
-    const std::uint32_t to = atomicAdd(&counter[shape.record_fine[from]], 1);
-    shape.digits[w * shape.count + to] = shape.record_point[from];
+    const std::uint16_t bucket = shape.record_fine[from];
+    const std::uint32_t place = atomicAdd(&cursor[bucket], 1);
+    tile_point[place] = shape.record_point[from];
+    tile_fine[place] = bucket;
+  }
+  __syncthreads();
+  const std::uint32_t count = static_cast<std::uint32_t>(tile.last - tile.first);
+  for (std::uint32_t place = threadIdx.x; place < count; place += blockDim.x) {
+    shape.digits[w * shape.count + (shift[tile_fine[place]] + place)] = tile_point[place];
   }
 }
 

@@ -62,6 +62,7 @@ struct WindowArrays {
   XyzzPoint<T>* buckets;
   RunHeads<T> heads, next_heads;
   XyzzPoint<T> *sums[2], *weighted[2];  // levels of the reduction, in turns
+  const std::uint32_t* final_offsets = nullptr;  // of the lists that were summed: shows empty buckets
 
   static std::size_t chunks(std::size_t count, int chunk_log2) {
     return std::max<std::size_t>(1, count >> chunk_log2);
@@ -156,18 +157,26 @@ base::Status merge_heads(const device::Stream& stream, WindowArrays<T> arrays, i
   return base::ok_status();
 }
 
-// Reduces the buckets of each window; the two sums of window w end at sums[w] and weighted[w].
+// Where a reduction stands: arrays `turn` of the scratch hold `count` sums a window, whose weights
+// count 2^shift.
+struct ReduceState {
+  std::size_t count = 0;
+  int shift = 0, turn = 0;
+};
+
+// Levels of chunks until a scan is cheaper.
 template <class T>
-base::Status reduce_buckets(const device::Stream& stream, const WindowArrays<T>& arrays,
-                            int windows, int chunk_log2, const XyzzPoint<T>** sums,
-                            const XyzzPoint<T>** weighted) {
+base::Result<ReduceState> reduce_by_chunks(const device::Stream& stream,
+                                           const WindowArrays<T>& arrays, int windows,
+                                           const MsmPolicy& policy) {
   ReduceLevel<T> level = {};
   level.sums = arrays.buckets;
-  level.offsets = arrays.sorted.bucket_offset;
+  level.offsets = arrays.final_offsets;
   level.count = arrays.sorted.bucket_count;
-  int turn = 0;
+  int turn = 1;
   do {
-    level.chunk_log2 = chunk_log2;
+    turn = 1 - turn;
+    level.chunk_log2 = policy.reduce_chunk_log2;
     while (level.count >> level.chunk_log2 == 0) --level.chunk_log2;
     level.sums_out = arrays.sums[turn];
     level.weighted_out = arrays.weighted[turn];
@@ -180,11 +189,37 @@ base::Status reduce_buckets(const device::Stream& stream, const WindowArrays<T>&
     level.offsets = nullptr;
     level.count = count_out;
     level.shift += level.chunk_log2;
+  } while (level.count > policy.scan_count_max);
+  return ReduceState{level.count, level.shift, turn};
+}
+
+// Ends a reduction. The sum of window w is then sums[turn][w], with `turn` what is returned, and the
+// weighted one weighted[1 - state.turn][w].
+template <class T>
+base::Result<int> reduce_by_scan(const device::Stream& stream, const WindowArrays<T>& arrays,
+                                 int windows, const ReduceState& state) {
+  CUstream_st* queue = stream.handle();
+  const std::size_t count = state.count;
+  int turn = state.turn;
+  for (std::size_t stride = 1; stride < count; stride *= 2) {
+    suffix_step_kernel<<<dim3(sum_blocks(count), windows), kSumThreads, 0, queue>>>(
+        arrays.sums[turn], arrays.sums[1 - turn], count, stride);
+    CUZK_TRY_STATUS(device::launched("suffix_step_kernel"));
     turn = 1 - turn;
-  } while (level.count > 1);
-  *sums = level.sums;
-  *weighted = level.weighted;
-  return base::ok_status();
+  }
+  XyzzPoint<T>* suffixes = arrays.sums[turn];
+  XyzzPoint<T>* weighted = arrays.weighted[state.turn];
+  take_first_kernel<<<windows, 1, 0, queue>>>(suffixes, count, arrays.sums[1 - turn]);
+  CUZK_TRY_STATUS(device::launched("take_first_kernel"));
+  for (std::size_t half = count / 2; half > 0; half /= 2) {
+    fold_step_kernel<<<dim3(sum_blocks(half), windows, 2), kSumThreads, 0, queue>>>(
+        suffixes, weighted, count, half);
+    CUZK_TRY_STATUS(device::launched("fold_step_kernel"));
+  }
+  join_weighted_kernel<<<windows, 1, 0, queue>>>(suffixes, weighted, count, state.shift,
+                                                 arrays.weighted[1 - state.turn]);
+  CUZK_TRY_STATUS(device::launched("join_weighted_kernel"));
+  return 1 - turn;
 }
 
 }  // namespace
@@ -223,9 +258,12 @@ base::Result<std::vector<WindowSum<G>>> sum_windows(
                       stream.handle()>>>(lists, plan.run_length, arrays.buckets, arrays.heads);
     CUZK_TRY_STATUS(device::launched("sum_runs_kernel"));
     CUZK_TRY_STATUS(merge_heads(stream, arrays, windows));
-    const XyzzPoint<T>*sums = nullptr, *weighted = nullptr;
-    CUZK_TRY_STATUS(reduce_buckets(stream, arrays, windows, plan.policy.reduce_chunk_log2, &sums,
-                                   &weighted));
+    arrays.final_offsets = lists.bucket_offset;
+    CUZK_TRY(const ReduceState state,
+             reduce_by_chunks(stream, arrays, windows, plan.policy));
+    CUZK_TRY(const int turn, reduce_by_scan(stream, arrays, windows, state));
+    const XyzzPoint<T>* sums = arrays.sums[turn];
+    const XyzzPoint<T>* weighted = arrays.weighted[1 - state.turn];
     const std::size_t bytes = windows * sizeof(XyzzPoint<T>);
     CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, host.data(), sums, bytes));
     CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, host.data() + windows, weighted, bytes));

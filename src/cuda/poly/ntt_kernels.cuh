@@ -214,7 +214,8 @@ __device__ inline void butterfly_round(const NttPass<T>& pass, T (&v)[8], int lo
 }
 
 template <bool kToReversed, class T>
-__global__ void __launch_bounds__(kThreadsMax, 2) ntt_pass_kernel(const NttPass<T> pass) {
+__global__ void __launch_bounds__(kThreadsMax, kBlocksPerMultiprocessor)
+    ntt_pass_kernel(const NttPass<T> pass) {
   extern __shared__ field::Word shared[];
   const int tile = blockDim.x << kElementsPerThreadLog2;
   const int plane = tile + (tile >> 5) * 4;
@@ -226,7 +227,17 @@ __global__ void __launch_bounds__(kThreadsMax, 2) ntt_pass_kernel(const NttPass<
   int done = 0;
   int radix = kToReversed ? (levels % 3 == 0 ? 3 : levels % 3) : min(3, levels);
   int local = kToReversed ? levels : radix;
-  load_tile(pass, first_column, v, radix, local, !kToReversed);
+  // Where a tile is one run of memory, the pattern of whole columns is the one whose lanes touch
+  // neighbours; the other end of the pass is brought to it through shared memory.
+  const bool is_run = pass.block_log2 == levels && levels > 3;
+  int done_exchanges = 0;
+  if (!kToReversed && is_run) {
+    load_tile(pass, first_column, v, 3, levels, true);
+    exchange(pass, shared, plane, v, 3, levels, radix, local, false);
+    done_exchanges = 1;
+  } else {
+    load_tile(pass, first_column, v, radix, local, !kToReversed);
+  }
   while (true) {
     if (radix == 3) {
       butterfly_round<3, kToReversed>(pass, v, local);
@@ -235,14 +246,19 @@ __global__ void __launch_bounds__(kThreadsMax, 2) ntt_pass_kernel(const NttPass<
     } else {
       butterfly_round<1, kToReversed>(pass, v, local);
     }
-    const bool is_first = done == 0;
     done += radix;
     if (done == levels) break;
     const int next_radix = min(3, levels - done);
     const int next_local = kToReversed ? local - radix : local + next_radix;
-    exchange(pass, shared, plane, v, radix, local, next_radix, next_local, !is_first);
+    exchange(pass, shared, plane, v, radix, local, next_radix, next_local, done_exchanges > 0);
+    ++done_exchanges;
     radix = next_radix;
     local = next_local;
+  }
+  if (kToReversed && is_run) {
+    exchange(pass, shared, plane, v, radix, local, 3, levels, true);
+    radix = 3;
+    local = levels;
   }
   store_tile(pass, first_column, v, radix, local, kToReversed);
 }
