@@ -46,9 +46,12 @@ class BucketSums {
   static std::size_t byte_count(const PointKernel<G>& kernel, const MultiplyPlan& plan,
                                 std::size_t threads) {
     const std::size_t tasks = plan.window_count * plan.chunk_points / plan.task_entries + 1;
-    const std::size_t rows = plan.chunk_points + plan.window_count * plan.bucket_count + 2 * tasks;
     const std::size_t summer_entries = std::max({plan.task_entries, plan.bucket_count, 2 * tasks});
-    return rows * kernel.row_bytes + BucketSort::byte_count(plan) +
+    const auto row_memory = [&](std::size_t rows) {
+      return RowBuffer::rounded(rows * kernel.row_bytes);
+    };
+    return row_memory(plan.chunk_points) + row_memory(plan.window_count * plan.bucket_count) +
+           row_memory(2 * tasks) + 8 * tasks + BucketSort::byte_count(plan) +
            threads * SegmentSummer<G>::byte_count(kernel, summer_entries);
   }
 

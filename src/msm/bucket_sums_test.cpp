@@ -47,7 +47,7 @@ TEST(Plan, ScratchIsBoundedWhateverTheLength) {
     return BucketSums<G>::byte_count(portable_point_kernel<G>(),
                                      plan_multiply(n, {.scalar_bits = 255}), 2);
   };
-  EXPECT_LT(bytes_for(1000), std::size_t{4} << 20);
+  EXPECT_LT(bytes_for(1000), std::size_t{8} << 20);
   EXPECT_LT(bytes_for(std::size_t{1} << 27), std::size_t{256} << 20);
 }
 

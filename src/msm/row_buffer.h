@@ -23,14 +23,20 @@ class RowBuffer {
   RowBuffer() = default;
   explicit RowBuffer(std::size_t size_bytes) {
     if (size_bytes == 0) return;
-    const std::size_t alignment = size_bytes >= kHugePageBytes ? kHugePageBytes : kLineBytes;
-    size_bytes_ = (size_bytes + alignment - 1) / alignment * alignment;
+    const std::size_t alignment = alignment_for(size_bytes);
+    size_bytes_ = rounded(size_bytes);
     bytes_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(alignment, size_bytes_)));
     CUZK_CHECK(bytes_ != nullptr);
 #if defined(MADV_HUGEPAGE)
     // Advice only: without huge pages everything works, slower.
     if (alignment == kHugePageBytes) (void)::madvise(bytes_.get(), size_bytes_, MADV_HUGEPAGE);
 #endif
+  }
+
+  // What a buffer of `size_bytes` really takes.
+  static constexpr std::size_t rounded(std::size_t size_bytes) {
+    const std::size_t alignment = alignment_for(size_bytes);
+    return (size_bytes + alignment - 1) / alignment * alignment;
   }
 
   std::uint8_t* data() noexcept { return bytes_.get(); }
@@ -42,6 +48,9 @@ class RowBuffer {
 
  private:
   static constexpr std::size_t kLineBytes = 64, kHugePageBytes = std::size_t{2} << 20;
+  static constexpr std::size_t alignment_for(std::size_t size_bytes) {
+    return size_bytes >= kHugePageBytes ? kHugePageBytes : kLineBytes;
+  }
 
   struct Free {
     void operator()(std::uint8_t* p) const noexcept { std::free(p); }

@@ -30,9 +30,11 @@ class SegmentSummer {
         pairs_(entries_max / 2 + 1) {}
 
   static std::size_t byte_count(const PointKernel<G>& kernel, std::size_t entries_max) {
-    return work_rows(entries_max) * kernel.row_bytes + kernel.scratch_bytes +
-           (entries_max / 2 + 1) * sizeof(AddPair) +
-           entries_max * (2 * sizeof(Segment) + sizeof(std::uint32_t));
+    // Lists of segments, singles and first rows, and those of the caller (keys and lengths).
+    constexpr std::size_t kListBytes = 2 * sizeof(Segment) + 3 * sizeof(std::uint32_t);
+    return RowBuffer::rounded(work_rows(entries_max) * kernel.row_bytes) +
+           RowBuffer::rounded(kernel.scratch_bytes) + (entries_max / 2 + 1) * sizeof(AddPair) +
+           2 * entries_max * kListBytes;  // a growing list may hold twice what it needs
   }
   std::size_t entries_max() const noexcept { return entries_max_; }
 
