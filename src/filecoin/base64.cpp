@@ -1,4 +1,5 @@
-// Base64 encoding and strict decoding.
+// Base64 encoding and strict decoding: one table each way, three bytes to four characters. Decoding
+// accepts exactly what encoding emits, so a text has one meaning and a meaning has one text.
 #include "filecoin/base64.h"
 
 #include <array>

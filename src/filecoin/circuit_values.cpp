@@ -1,4 +1,6 @@
-// Openings for circuits.
+// Openings for circuits. A path's index digits become one integer (the circuit takes its bits,
+// lowest level first) and its siblings one flat list, in the order in which the circuit allocates
+// them.
 #include "filecoin/circuit_values.h"
 
 namespace cuzk::filecoin {

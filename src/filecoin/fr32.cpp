@@ -1,4 +1,6 @@
-// Fr32 padding as a bit stream. Simple rather than fast: one pass, 64 bits of look-ahead at most.
+// Fr32 padding as a bit stream. Simple rather than fast: one pass in steps of 48 bits, which never
+// straddle more than the 8 bytes that a step loads. Sample sectors are small; sealers have their
+// own.
 #include "filecoin/fr32.h"
 
 namespace cuzk::filecoin {

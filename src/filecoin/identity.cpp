@@ -1,4 +1,5 @@
-// Prover and replica identifiers.
+// Prover and replica identifiers. Both are plain byte strings until they enter a circuit or a hash;
+// the masked digest of a replica id is canonical by construction, a prover id has to be checked.
 #include "filecoin/identity.h"
 
 #include "hash/sha256.h"

@@ -1,4 +1,5 @@
-// Circuits and assignments by kind.
+// Circuits and assignments by kind: which circuit a kind and size has, which vanilla proofs make up
+// a partition, and what this version refuses to record because its matrices would be kept flat.
 #include "filecoin/job.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Conversions between nodes, field elements and integers.
+// Conversions between nodes, field elements and integers. Bytes become elements only if they are
+// below the group order: nothing from outside is ever reduced silently.
 #include "filecoin/node.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Identifier strings and the file names made of their hashes.
+// Identifier strings and the file names made of their hashes. The strings are upstream's debug
+// output, spaces and all: one character off and no published key is found.
 #include "filecoin/parameter_name.h"
 
 #include "hash/sha256.h"

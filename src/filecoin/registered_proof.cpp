@@ -1,4 +1,5 @@
-// Registered proof tables: five sizes times a list of versions each.
+// Registered proof tables: five sizes times a list of versions each, so that number = 5 * version +
+// size in every table. Names are put together from the same parts; a test compares all of them.
 #include "filecoin/registered_proof.h"
 
 #include <array>

@@ -1,4 +1,5 @@
-// The table of sector sizes.
+// The table of sector sizes, smallest first. Update constants come in four families; everything
+// else that depends on the size is a column or follows from one (see the members of SectorShape).
 #include "filecoin/sector_shape.h"
 
 #include <charconv>

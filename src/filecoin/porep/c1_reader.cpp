@@ -364,6 +364,8 @@ Status Reader::labeling_proof(sj::value value, LabelingProof& out) {
   return base::ok_status();
 }
 
+// Counts come from the size that the member under vanilla_proofs names: it is known here, whatever
+// the order of members, because it encloses every proof.
 Status Reader::porep_proof(sj::value value, PorepProof& out) {
   const Member columns[] = {
       {"c_x", [&](sj::value v) { return column_proof(v, out.c_x); }},
@@ -440,6 +442,8 @@ Status Reader::document(std::span<const Member> members) {
   return malformed("something follows the end of the JSON object");
 }
 
+// The two forms share no member, so one name decides. This pass skips values without parsing them;
+// the second one parses all.
 base::Result<bool> Reader::has_outer_form() {
   sj::object top;
   if (const auto code = document_.get_object().get(top)) return parse_error(code, "an object");

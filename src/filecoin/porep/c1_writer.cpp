@@ -1,4 +1,6 @@
-// Writing commit-phase-1 output: compact JSON, members in upstream's order of declaration.
+// Writing commit-phase-1 output: compact JSON, members in upstream's order of declaration, so that
+// the bytes are those that upstream's serialiser writes for the same proofs (tests compare
+// digests).
 #include "filecoin/base64.h"
 #include "filecoin/porep/c1_json.h"
 

@@ -1,4 +1,5 @@
-// Derivation of PoRep challenges.
+// Derivation of PoRep challenges. Interactive and non-interactive challenges are hashed one by one;
+// synthetic ones come in two stages, a pool drawn once per sector and a selection from it per seed.
 #include "filecoin/porep/challenges.h"
 
 #include <algorithm>
@@ -59,6 +60,7 @@ std::vector<std::uint32_t> selected_synthetic(const PorepChallengeSource& source
   const auto indexes =
       synthetic_selection(source.replica_id, source.seed, synthetic_challenge_count(node_count),
                           std::uint64_t{count} * partition, count);
+  // The pool is a stream: it is drawn only as far as the farthest selected place.
   const std::uint64_t last = *std::max_element(indexes.begin(), indexes.end());
   const auto challenges = synthetic_challenges(source.replica_id, source.comm_r, node_count,
                                                static_cast<std::size_t>(last) + 1);

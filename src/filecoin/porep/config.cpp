@@ -1,4 +1,5 @@
-// Rules on combinations of PoRep parameters.
+// Rules on combinations of PoRep parameters. A registered proof cannot break them; a configuration
+// that was put together from a record or a command line can.
 #include "filecoin/porep/config.h"
 
 namespace cuzk::filecoin {

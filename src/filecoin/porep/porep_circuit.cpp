@@ -1,4 +1,7 @@
-// One description of the PoRep circuit, run by both passes.
+// One description of the PoRep circuit, run by both passes: a prologue of commitments, then one
+// block per challenge that refers to nothing but the prologue. So the witness pass runs challenges
+// side by side and joins their values in order, and block i + 1 is block i with all its indexes
+// shifted.
 #include "filecoin/porep/porep_circuit.h"
 
 #include "base/threads.h"
@@ -64,6 +67,8 @@ class ChallengeCircuit {
     CUZK_CHECK(proof.labeling_proofs.size() == circuit.layer_count);
   }
 
+  // The order of these steps is the order of allocation, which every published key depends on. The
+  // replica leaf is not taken from the proof: it is the sum of the last label and the data leaf.
   void synthesize() {
     const Number data_leaf = new_node(cs_, proof_.comm_d_proof.leaf);
     gadgets::prove_inclusion(cs_, gadgets::Sha256Node{}, binary_arities_, data_leaf,
@@ -81,10 +86,12 @@ class ChallengeCircuit {
   }
 
  private:
+  // Inclusion in a tree of the sector's shape.
   void included(const Number& leaf, const Number& root, const MerkleProof& proof) {
     gadgets::prove_inclusion(cs_, gadgets::PoseidonNode{}, arities_, leaf, root,
                              opening_of(proof, arities_));
   }
+  // The labels of parent i as new variables, their column under comm_c.
   std::vector<Number> parent_column(unsigned i) {
     const auto scope = cs_.scope("parent", i);
     const ColumnProof& column = proof_.parent(i);
@@ -115,6 +122,7 @@ class ChallengeCircuit {
   std::vector<std::size_t> binary_arities_, arities_;
 };
 
+// A proof with the circuit's lengths and zeros for values: all that the shape pass looks at.
 PorepProof blank_proof(const PorepCircuit& circuit) {
   const auto arities = level_arities(circuit.tree, circuit.node_count);
   const ColumnProof column{0, std::vector<Node>(circuit.layer_count), blank_merkle_proof(arities)};

@@ -1,4 +1,6 @@
-// Cutting vanilla proofs out of a sealed sector.
+// Cutting vanilla proofs out of a sealed sector. Everything is looked up: labels in the layers,
+// paths in the trees. Nothing is computed again, so an opened proof is as right as the sector it
+// came from.
 #include "filecoin/porep/prove_vanilla.h"
 
 #include "filecoin/porep/challenges.h"

@@ -1,4 +1,6 @@
-// Deriving PoRep public inputs.
+// Deriving PoRep public inputs. Only the claim is used: the replica id, the challenges and the
+// parents are recomputed, so a proof made for other nodes or another prover cannot fit these
+// inputs.
 #include "filecoin/porep/public_inputs.h"
 
 #include "filecoin/porep/challenges.h"

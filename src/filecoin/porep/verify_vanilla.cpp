@@ -1,4 +1,7 @@
-// Vanilla verification of PoRep proofs.
+// Vanilla verification of PoRep proofs. The roots of trees C and R are taken from the first proof
+// and tied to comm_r; every other proof must lead to the same two roots. Challenges are checked
+// side by side; of several faults the one in the earliest challenge is reported, whatever the
+// threads do.
 #include "filecoin/porep/verify_vanilla.h"
 
 #include <mutex>
@@ -54,9 +57,11 @@ class Verifier {
                      const std::string& where) const;
 
  private:
+  // Lists of a proof that did not come through the strict reader may have any length.
   base::Status counts(const PorepProof& proof, const std::string& where) const;
   base::Status column(const ColumnProof& column, std::uint32_t node,
                       const std::string& where) const;
+  // Parents and label of one layer. Columns have been checked before, so their rows can be trusted.
   base::Status labeling(const LabelingProof& found, const PorepProof& proof, std::uint32_t layer,
                         std::uint32_t challenge, const std::string& where) const;
   base::Status encoding(const PorepProof& proof, const std::string& where) const;

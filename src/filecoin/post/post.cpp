@@ -1,4 +1,5 @@
-// PoSt claims and challenges.
+// PoSt claims and challenges. A claim is normalized once, at the border; after that its sectors are
+// in order and canonical, and places in the list mean what they mean to the chain.
 #include "filecoin/post/post.h"
 
 #include <algorithm>
@@ -66,6 +67,8 @@ std::vector<std::uint64_t> post_challenges(const PostClaim& claim, std::uint64_t
                                            std::uint64_t sector_index) {
   const bool is_winning = claim.kind == PostKind::kWinning;
   const unsigned count = is_winning ? kWinningChallengeCount : kWindowChallengeCount;
+  // Up to V1_1_0 challenges are numbered through all sectors of all partitions; a winning proof has
+  // one sector repeated, so its numbers are simply 0 to 65.
   const bool by_place = claim.api_version != ApiVersion::kV1_2_0;
   const std::uint64_t first = by_place ? sector_index * count : 0;
   std::vector<std::uint64_t> out;
@@ -91,6 +94,7 @@ base::Result<std::vector<Fr>> post_public_inputs(const PostClaim& claim, unsigne
     }
     return out;
   }
+  // A short last partition repeats its last sector, inputs included, until the circuit is full.
   const std::size_t chunk = post_sector_count(*claim.shape, claim.kind);
   const std::size_t first = chunk * partition;
   const std::size_t last = std::min(first + chunk, claim.sectors.size());

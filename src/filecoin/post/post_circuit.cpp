@@ -1,4 +1,5 @@
-// One description of the PoSt circuit, run by both passes.
+// One description of the PoSt circuit, run by both passes. Sectors refer to nothing outside
+// themselves, so the witness pass runs them side by side and joins their values in order.
 #include "filecoin/post/post_circuit.h"
 
 #include "base/threads.h"

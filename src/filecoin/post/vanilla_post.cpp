@@ -1,4 +1,5 @@
-// Reading, making and checking vanilla PoSt proofs.
+// Reading, making and checking vanilla PoSt proofs. Reading demands the form that size and kind
+// fix, checking the content that the claim fixes; a proof that passes both satisfies the circuit.
 #include "filecoin/post/vanilla_post.h"
 
 #include "filecoin/vanilla/bincode.h"

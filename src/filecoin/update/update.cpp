@@ -1,4 +1,5 @@
-// Encoding and challenges of sector updates.
+// Encoding and challenges of sector updates. rho has only 2^h values, each for a run of consecutive
+// leaves, so all are computed once; the replica then costs one multiplication a leaf.
 #include "filecoin/update/update.h"
 
 #include "base/threads.h"

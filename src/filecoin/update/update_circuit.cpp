@@ -1,4 +1,6 @@
-// One description of the update circuit, run by both passes.
+// One description of the update circuit, run by both passes: a prologue of commitments, apex tree
+// and challenge bits, then one block per challenge. A block refers to the prologue and to its own
+// bits there, so the witness pass runs blocks side by side and joins their values in order.
 #include "filecoin/update/update_circuit.h"
 
 #include "base/threads.h"
@@ -108,6 +110,8 @@ class PrologueCircuit {
     }
     return out;
   }
+  // Tree D from the apex leaves up to the partition's root, and from there along the partition's
+  // path. Hashing it once lets each challenge stop at its apex leaf.
   void apex_tree(const std::vector<Number>& path, const Number& comm_d_new) {
     const auto scope = cs_.scope("apex");
     std::vector<Number> row = out_.apex_leaves;
@@ -122,6 +126,8 @@ class PrologueCircuit {
     gadgets::prove_inclusion_at(cs_, gadgets::Sha256Node{}, arities, out_.partition_bits, row[0],
                                 std::span<const Number>(path), comm_d_new);
   }
+  // Random bits of all challenges: digests of comm_r_new and a counter, cut into pieces. What is
+  // left of a digest after the last whole piece is not used.
   void challenge_bits(const Number& partition, const Number& comm_r_new) {
     const auto scope = cs_.scope("challenge_bits");
     const std::size_t count = shape_.update.challenge_count;
@@ -228,12 +234,14 @@ class ChallengeCircuit {
     }
     return out;
   }
+  // Siblings are allocated before the walk, unlike in the PoRep circuit, where levels interleave.
   void replica_path(const MerkleProof& proof, const Number& leaf, const Number& root) {
     const std::vector<Number> siblings = siblings_of(proof.path);
     gadgets::prove_inclusion_at(cs_, gadgets::PoseidonNode{},
                                 level_arities(shape_.tree, shape_.node_count()), index_bits_, leaf,
                                 std::span<const Number>(siblings), root);
   }
+  // The data leaf up to its apex leaf, which the index bits above the path select.
   void data_path(const Number& leaf) {
     const std::size_t apex_bits = shape_.update.apex_log2();
     const std::size_t height = index_bits_.size() - shape_.update.partition_log2() - apex_bits;
@@ -253,6 +261,7 @@ class ChallengeCircuit {
   BitString index_bits_;
 };
 
+// A proof with the circuit's lengths and zeros for values: all that the shape pass looks at.
 UpdatePartitionProof blank_proof(const SectorShape& shape) {
   const auto replica = blank_merkle_proof(level_arities(shape.tree, shape.node_count()));
   const auto data = blank_merkle_proof(level_arities(kBinaryTree, shape.node_count()));

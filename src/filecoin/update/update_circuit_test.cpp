@@ -47,5 +47,33 @@ TEST(UpdateCircuit, BothPartitionsOfACompoundSizeSatisfyUpstreamsCircuit) {
   }
 }
 
+// Whatever part of the proof is wrong, some row says so.
+TEST(UpdateCircuit, WrongValuesBreakARowWithItsPath) {
+  const auto update = update_sector(testing::sample_sector(), testing::sample_data(99)).value();
+  const UpdateClaim claim = update.claim();
+  r1cs::Paths paths;
+  const auto shape = update_circuit_shape(UpdateCircuit::of(*update.shape), &paths);
+  const UpdatePartitionProof good = open_update_partition(update, 0);
+  ASSERT_TRUE(r1cs::check_satisfied(shape, update_partition_assignment(claim, good, 0)).ok());
+  const auto breaks = [&](auto&& change, const std::string& place) {
+    UpdatePartitionProof proof = good;
+    change(proof);
+    EXPECT_FALSE(verify_update_partition(claim, proof, 0).ok()) << place;
+    const auto status =
+        r1cs::check_satisfied(shape, update_partition_assignment(claim, proof, 0), &paths);
+    ASSERT_FALSE(status.ok()) << place;
+    EXPECT_NE(status.error().message.find(place), std::string::npos) << status.error().message;
+  };
+  const auto bump = [](Node& node) { node[0] ^= 1; };
+  breaks([&](auto& p) { bump(p.comm_c); }, "prologue");
+  breaks([&](auto& p) { bump(p.apex_leaves[3]); }, "prologue/apex");
+  breaks([&](auto& p) { bump(p.challenges[2].proof_r_old.leaf); }, "challenge[2]/inclusion");
+  breaks([&](auto& p) { bump(p.challenges[4].proof_d_new.leaf); }, "challenge[4]/inclusion");
+  breaks([&](auto& p) { bump(p.challenges[9].proof_r_new.path[1].hashes[0]); },
+         "challenge[9]/inclusion");
+  breaks([&](auto& p) { bump(p.challenges[7].proof_d_new.path[0].hashes[0]); },
+         "challenge[7]/inclusion");
+}
+
 }  // namespace
 }  // namespace cuzk::filecoin

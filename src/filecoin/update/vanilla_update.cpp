@@ -1,4 +1,6 @@
-// Reading, making and checking vanilla proofs of updates.
+// Reading, making and checking vanilla proofs of updates. Apex leaves are checked twice: each
+// challenged one against the path of its data leaf, and all together against the root that the
+// first path has.
 #include "filecoin/update/vanilla_update.h"
 
 #include "filecoin/circuit_values.h"

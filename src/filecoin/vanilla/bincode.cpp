@@ -1,4 +1,5 @@
-// Reading and writing bincode.
+// Reading and writing bincode. Every count is compared with what size and arity fix before anything
+// behind it is read, so hostile lengths allocate nothing.
 #include "filecoin/vanilla/bincode.h"
 
 namespace cuzk::filecoin {

@@ -1,4 +1,5 @@
-// Feistel permutation of graph edges.
+// Feistel permutation of graph edges. The round function sees only half of the bits, so a table of
+// it is small (3 * 2^w values for 4^w indexes) and makes enumerating a whole graph cheap.
 #include "filecoin/vanilla/feistel.h"
 
 #include "base/bytes.h"

@@ -1,4 +1,6 @@
-// Parents of nodes.
+// Parents of nodes. Base parents: the predecessor and five draws from a metagraph whose nodes are
+// split into buckets of doubling distance, so near nodes are as likely as far ones. Expansion
+// parents: eight edges of a permutation of 8 N edges, so every node also has eight children.
 #include "filecoin/vanilla/graph.h"
 
 #include <algorithm>

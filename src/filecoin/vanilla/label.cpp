@@ -1,4 +1,5 @@
-// Labels of nodes and layers.
+// Labels of nodes and layers. A label needs its predecessor's, so a layer is one long chain: there
+// is nothing to run in parallel here, by design of the proof.
 #include "filecoin/vanilla/label.h"
 
 #include "hash/sha256.h"
@@ -42,6 +43,7 @@ std::vector<Node> label_layer(const Graph& graph, const Node& replica_id, std::u
   CUZK_CHECK(layer >= 1 && (layer == 1) == below.empty());
   CUZK_CHECK(layer == 1 || below.size() == graph.node_count());
   std::vector<Node> labels(static_cast<std::size_t>(graph.node_count()));
+  // Node 0 has no parents; its label seeds the layer.
   labels[0] = masked(hash::sha256(label_header(replica_id, layer, 0)));
   const std::size_t parent_count = layer == 1 ? kBaseParentCount : kParentCount;
   std::array<Node, kParentCount> values;

@@ -1,4 +1,6 @@
-// Building trees, cutting paths out of them, checking paths.
+// Building trees, cutting paths out of them, checking paths. Levels of all base trees lie in one
+// array per level, block after block, so sub and top levels are just further levels with another
+// arity.
 #include "filecoin/vanilla/merkle.h"
 
 #include <algorithm>
@@ -86,6 +88,7 @@ MerkleProof MerkleTree::proof(std::uint64_t leaf_index) const {
 base::Bytes MerkleTree::base_tree_bytes(std::uint64_t base_tree, std::size_t first_level) const {
   CUZK_CHECK(base_tree < shape_.base_tree_count());
   base::Bytes out;
+  // All base trees are equally high: the level where each has one node is the last of theirs.
   for (std::size_t l = first_level; l < levels_.size(); ++l) {
     const std::size_t count = levels_[l].size() / shape_.base_tree_count();
     for (std::size_t i = 0; i < count; ++i) {

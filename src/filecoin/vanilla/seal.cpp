@@ -1,4 +1,5 @@
-// The sealing procedure.
+// The sealing procedure: pad, commit to the data, derive the replica id, label layer by layer, hash
+// columns, encode, commit. Labelling is sequential; the rest runs on all threads.
 #include "filecoin/vanilla/seal.h"
 
 #include <algorithm>
@@ -111,7 +112,7 @@ base::Result<SealedSector> seal(const SealRequest& request, base::ByteSpan data)
                                  config.porep_id};
   const Node id = replica_id(identity, tree_d.root());
   Graph graph(config.shape->node_count(), config.porep_id, config.api_version);
-  graph.tabulate();
+  graph.tabulate();  // every node's parents are asked for, once a layer
   std::vector<std::vector<Node>> layers;
   for (std::uint32_t layer = 1; layer <= config.shape->layer_count; ++layer) {
     const std::span<const Node> below = layers.empty() ? std::span<const Node>() : layers.back();

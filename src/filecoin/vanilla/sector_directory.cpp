@@ -1,4 +1,6 @@
-// Writing and reading sector folders.
+// Writing and reading sector folders. The manifest is written last, so a folder that has one is
+// whole. On reading, labels and data are trusted for nothing: trees and commitments are made from
+// them again and must be the ones that manifest, p_aux and replica state.
 #include "filecoin/vanilla/sector_directory.h"
 
 #include <nlohmann/json.hpp>
