@@ -104,6 +104,19 @@ function(cuzk_spanning_tests)
   endforeach()
 endfunction()
 
+# Programs that show how the library is embedded; built and run with the tests.
+function(cuzk_examples)
+  if(NOT CUZK_BUILD_TESTS)
+    return()
+  endif()
+  add_executable(example_prove_circom ${PROJECT_SOURCE_DIR}/examples/prove_circom.cpp)
+  target_link_libraries(example_prove_circom PRIVATE cuzk_formats)
+  set(case ${PROJECT_SOURCE_DIR}/tests/data/circom/mul1000-bn128)
+  add_test(NAME example.prove_circom
+           COMMAND example_prove_circom ${case}/circuit_final.zkey ${case}/witness.wtns)
+  set_tests_properties(example.prove_circom PROPERTIES PASS_REGULAR_EXPRESSION "\"pi_a\"")
+endfunction()
+
 # One executable per fuzz/*_fuzz.cpp. fuzz/driver.cpp runs it, with any compiler, over seeds with
 # seeded mutations, and that smoke run is a test. With CUZK_LIBFUZZER (clang) libFuzzer runs it.
 function(cuzk_fuzz_target name source)

@@ -1,6 +1,7 @@
 // Filecoin: upstream's proofs by the command line, and our own sector from data to a verified
 // proof.
 #include <algorithm>
+#include <chrono>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -231,13 +232,13 @@ TEST(FilecoinSeal, SealsTheSameSectorAsUpstream) {
   const auto unpacked = find_data("upstream/instance1/porep-s0.c1.json");
   if (unpacked) EXPECT_EQ(read_text(scratch / "c1"), read_text(*unpacked));
 
-  std::string replica = read_text(scratch / "sector/replica.bin");
+  std::string replica = read_text(scratch / "sector/replica.dat");
   replica[100] = static_cast<char>(replica[100] ^ 1);
-  write_text(scratch / "sector/replica.bin", replica);
+  write_text(scratch / "sector/replica.dat", replica);
   const CommandResult damaged =
       run_cuzk({"filecoin", "c1", "--dir", scratch.file("sector"), "--out", scratch.file("c1")});
   expect_one_sentence(damaged);
-  EXPECT_THAT(damaged.err, HasSubstr("replica.bin"));
+  EXPECT_THAT(damaged.err, HasSubstr("replica.dat"));
 }
 
 TEST(FilecoinErrors, AreOneSentence) {
@@ -256,6 +257,18 @@ TEST(FilecoinErrors, AreOneSentence) {
   expect_one_sentence(run_cuzk({"filecoin", "prove", "--c1", scratch.file("c1.json"),
                                 "--params-dir", scratch.path(), "--out", scratch.file("proof")}));
   EXPECT_FALSE(fs::exists(scratch / "proof"));
+}
+
+TEST(FilecoinInterrupt, EndsSoonAndLeavesNoFile) {
+  const ScratchFolder scratch;
+  const auto start = std::chrono::steady_clock::now();
+  const CommandResult result =
+      run_program("timeout", {"--preserve-status", "--signal=INT", "1", CUZK_COMMAND, "filecoin",
+                              "params", "--sector-size", "2KiB", "--kind", "porep", "--params-dir",
+                              scratch.file("params")});
+  EXPECT_EQ(result.exit_code, 130) << result.out << result.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  EXPECT_TRUE(fs::is_empty(scratch / "params"));
 }
 
 // The way of the README: about a minute of two cores and 1.1 GB of disk.

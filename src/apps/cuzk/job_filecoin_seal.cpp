@@ -6,12 +6,12 @@
 
 #include "apps/cuzk/job_filecoin.h"
 #include "apps/cuzk/output.h"
-#include "apps/cuzk/sector_folder.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "filecoin/porep/c1_json.h"
 #include "filecoin/porep/prove_vanilla.h"
 #include "filecoin/vanilla/seal.h"
+#include "filecoin/vanilla/sector_directory.h"
 
 namespace cuzk::apps {
 namespace {
@@ -36,6 +36,30 @@ base::Result<base::Bytes> sector_data(const SealSectorRequest& request,
   const std::uint64_t capacity = shape.unpadded_byte_count();
   if (request.data.empty()) return sample_data(capacity);
   return base::read_file(request.data, capacity);
+}
+
+// A sector's folder is complete when it has its manifest, which is written last; without it the
+// other files are remains that may be replaced.
+std::filesystem::path manifest_of(const std::filesystem::path& folder) {
+  return folder / "sector.json";
+}
+
+base::Status check_no_sector(const std::filesystem::path& folder) {
+  std::error_code failed;
+  if (!std::filesystem::exists(manifest_of(folder), failed)) return base::ok_status();
+  return Error{ErrorKind::kAlreadyExists,
+               fmt::format("{}: holds a sector already; --force replaces it", folder.string())};
+}
+
+base::Status write_replacing(const std::filesystem::path& folder,
+                             const filecoin::SealedSector& sector) {
+  std::error_code failed;
+  std::filesystem::remove(manifest_of(folder), failed);
+  if (failed) {
+    return Error{ErrorKind::kIo,
+                 fmt::format("{}: cannot be removed", manifest_of(folder).string())};
+  }
+  return filecoin::write_sector(folder, sector);
 }
 
 }  // namespace
@@ -71,11 +95,7 @@ base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& sess
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const auto proof, choose_seal_proof(*shape, request.registered_proof));
   CUZK_TRY_STATUS(make_folder(request.folder));
-  if (has_sector(request.folder) && !request.force) {
-    return Error{
-        ErrorKind::kAlreadyExists,
-        fmt::format("{}: holds a sector already; --force replaces it", request.folder.string())};
-  }
+  if (!request.force) CUZK_TRY_STATUS(check_no_sector(request.folder));
   CUZK_TRY(const base::Bytes data, sector_data(request, *shape));
   filecoin::SealRequest seal_request;
   seal_request.config = filecoin::PorepConfig::of(proof);
@@ -83,10 +103,9 @@ base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& sess
   seal_request.sector_number = request.sector;
   CUZK_TRY(seal_request.ticket, node_or_random(request.ticket_hex, "--ticket"));
   session.stage("sealing");
-  CUZK_TRY(auto sector, filecoin::seal(seal_request, data));
+  CUZK_TRY(const auto sector, filecoin::seal(seal_request, data));
   CUZK_TRY_STATUS(session.control().check("sealing"));
-  const SectorOnDisk on_disk{proof, std::move(sector)};
-  CUZK_TRY_STATUS(write_sector(request.folder, on_disk));
+  CUZK_TRY_STATUS(write_replacing(request.folder, sector));
   Answer answer(fmt::format("Sealed a sector of {}.", shape->name));
   answer.add("dir", request.folder.string(), "folder")
       .add("registered_proof", proof.name(), "registered proof")
@@ -94,9 +113,9 @@ base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& sess
       .add("miner_id", request.miner_id, "miner")
       .add("sector", request.sector, "sector")
       .add("ticket", filecoin::to_hex(seal_request.ticket), "ticket")
-      .add("comm_d", filecoin::to_hex(on_disk.sector.comm_d), "comm_d (the data)")
-      .add("comm_r", filecoin::to_hex(on_disk.sector.comm_r), "comm_r (the replica)")
-      .add("replica_id", filecoin::to_hex(on_disk.sector.replica_id), "")
+      .add("comm_d", filecoin::to_hex(sector.comm_d), "comm_d (the data)")
+      .add("comm_r", filecoin::to_hex(sector.comm_r), "comm_r (the replica)")
+      .add("replica_id", filecoin::to_hex(sector.replica_id), "")
       .add_seconds("seconds", session.elapsed_s(), "time");
   return answer;
 }
@@ -104,13 +123,19 @@ base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& sess
 base::Result<Answer> write_c1(const WriteC1Request& request, Session& session) {
   CUZK_TRY_STATUS(check_outputs({{"--out", request.out}}, {}, Overwrite::kReplace));
   session.stage("reading the sector");
-  CUZK_TRY(const SectorOnDisk on_disk, read_sector(request.folder));
+  CUZK_TRY(const auto sector, filecoin::read_sector(request.folder));
+  const auto proof = filecoin::registered_seal_of(sector.config);
+  if (!proof) {
+    return Error{ErrorKind::kUnsupported,
+                 fmt::format("{}: the sector was not sealed under a registered proof",
+                             request.folder.string())};
+  }
   CUZK_TRY(const Node seed, node_or_random(request.seed_hex, "--seed"));
   session.stage("opening the challenges");
-  CUZK_TRY(const auto c1, filecoin::commit_phase_1(on_disk.sector, on_disk.registered_proof, seed));
-  const std::string text =
-      request.inner_form ? filecoin::write_c1_inner(c1)
-                         : filecoin::write_c1_outer(c1, on_disk.sector.identity.sector_number);
+  CUZK_TRY(const auto c1, filecoin::commit_phase_1(sector, *proof, seed));
+  const std::string text = request.inner_form
+                               ? filecoin::write_c1_inner(c1)
+                               : filecoin::write_c1_outer(c1, sector.identity.sector_number);
   CUZK_TRY_STATUS(base::write_file(request.out, std::string_view(text)));
   Answer answer("Wrote the commit-phase-1 output.");
   answer.add("out", request.out.string(), "file")
