@@ -43,7 +43,9 @@ CpuLevel detect() { return CpuLevel::kPortable; }
 
 #endif
 
-CpuLevel lowered(CpuLevel level) { return level < machine_cpu_level() ? level : machine_cpu_level(); }
+CpuLevel lowered(CpuLevel level) {
+  return level < machine_cpu_level() ? level : machine_cpu_level();
+}
 
 CpuLevel initial() {
   const char* name = std::getenv("CUZK_CPU_LEVEL");
@@ -103,8 +105,9 @@ Status cpu_level_request() {
                  fmt::format("CUZK_CPU_LEVEL is \"{}\", expected portable, adx or ifma", name)};
   }
   if (*wanted <= machine_cpu_level()) return ok_status();
-  return Error{ErrorKind::kUnsupported, fmt::format("CUZK_CPU_LEVEL asks for {}, this machine has {}",
-                                                    name, to_string(machine_cpu_level()))};
+  return Error{ErrorKind::kUnsupported,
+               fmt::format("CUZK_CPU_LEVEL asks for {}, this machine has {}", name,
+                           to_string(machine_cpu_level()))};
 }
 
 }  // namespace cuzk::base

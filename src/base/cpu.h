@@ -23,14 +23,15 @@ std::optional<CpuLevel> cpu_level_from_string(std::string_view name) noexcept;
 // The highest level that processor and operating system allow.
 CpuLevel machine_cpu_level() noexcept;
 
-// The level in use: the machine's, or a lower one named by the environment variable CUZK_CPU_LEVEL or
-// by force_cpu_level. A name that is unknown or above the machine's level is ignored.
+// The level in use: the machine's, or a lower one named by the environment variable CUZK_CPU_LEVEL
+// or by force_cpu_level. A name that is unknown or above the machine's level is ignored.
 CpuLevel cpu_level() noexcept;
 
 // Uses `level` from now on, lowered to the machine's. For tests, before work starts.
 void force_cpu_level(CpuLevel level) noexcept;
 
-// An error when CUZK_CPU_LEVEL is no level's name or above the machine's. Programs report it at start.
+// An error when CUZK_CPU_LEVEL is no level's name or above the machine's. Programs report it at
+// start.
 Status cpu_level_request();
 
 namespace internal {

@@ -31,7 +31,7 @@ inline std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path) {
 }  // namespace cuzk::testing
 
 // Names `variable` as the path of a data file, or ends the test as skipped with the file's name.
-#define CUZK_DATA_OR_SKIP(variable, relative)                                             \
-  const auto variable##_found = ::cuzk::testing::find_data(relative);                     \
-  if (!variable##_found) GTEST_SKIP() << "needs ../shared/data/" << (relative);           \
+#define CUZK_DATA_OR_SKIP(variable, relative)                                   \
+  const auto variable##_found = ::cuzk::testing::find_data(relative);           \
+  if (!variable##_found) GTEST_SKIP() << "needs ../shared/data/" << (relative); \
   const std::filesystem::path variable = *variable##_found

@@ -1,12 +1,11 @@
 // Reads a gzip file whole. Test data of others is kept as it came, and some of it came packed.
 #pragma once
 
-#include <zlib.h>
-
 #include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 namespace cuzk::testing {
 
