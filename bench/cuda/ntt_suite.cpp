@@ -193,6 +193,31 @@ void time_transforms(Suite& suite) {
   time_size<field::bn254::Fr>(suite, 27);
 }
 
+void sweep_transforms(Suite& suite, std::size_t size_log2) {
+  using F = field::bls12_381::Fr;
+  const std::size_t n = std::size_t{1} << size_log2;
+  const auto buffer = to_device(suite, random_values<F>(n, 1));
+  const auto span = buffer.span<F>(n);
+  for (const int tile_log2 : {10, 11}) {
+    for (const int levels : {8, 9, 10}) {
+      ::cuzk::cuda::poly::NttPolicy policy;
+      policy.tile_log2 = tile_log2;
+      policy.pass_levels_max = levels;
+      auto transform = Transform<F>::create(suite.stream(), size_log2, omega_of<F>(size_log2),
+                                            F::generator(), policy);
+      if (!suite.expect_ok(transform, "transform")) return;
+      const auto time = [&](Order order, Points points) {
+        return suite.median_ms(
+            5, [&] { return transform->forward(suite.stream(), span, order, points); });
+      };
+      std::printf("2^%zu, tile 2^%d, %d levels: forward NR %.3f, RN %.3f, coset RN %.3f ms\n",
+                  size_log2, tile_log2, levels, time(Order::kNaturalToReversed, Points::kDomain),
+                  time(Order::kReversedToNatural, Points::kDomain),
+                  time(Order::kReversedToNatural, Points::kCoset));
+    }
+  }
+}
+
 void trace_transforms(Suite& suite, std::size_t size_log2) {
   using F = field::bls12_381::Fr;
   auto transform = Transform<F>::create(suite.stream(), size_log2);

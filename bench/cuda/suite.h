@@ -114,7 +114,8 @@ void time_multiplications(Suite& suite);
 // One warm run of each main operation at 2^size_log2, for a profiler.
 void trace_transforms(Suite& suite, std::size_t size_log2);
 void trace_multiplications(Suite& suite, std::size_t size_log2);
-// Multiplications at 2^size_log2 under many policies.
+// Transforms and multiplications at 2^size_log2 under many policies.
+void sweep_transforms(Suite& suite, std::size_t size_log2);
 void sweep_multiplications(Suite& suite, std::size_t size_log2);
 
 }  // namespace cuzk::bench::cuda

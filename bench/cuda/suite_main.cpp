@@ -80,6 +80,7 @@ int run(const Options& options) {
   if (wanted("msm") && options.times) time_multiplications(suite);
   if (wanted("ntt") && options.traces) trace_transforms(suite, options.size_log2);
   if (wanted("msm") && options.traces) trace_multiplications(suite, options.size_log2);
+  if (wanted("ntt") && options.sweeps) sweep_transforms(suite, options.size_log2);
   if (wanted("msm") && options.sweeps) sweep_multiplications(suite, options.size_log2);
   suite.section("all");
   return suite.failure_count() == 0 ? 0 : 1;

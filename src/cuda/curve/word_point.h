@@ -2,7 +2,7 @@
 //
 // Layout and meaning are those of curve/point.h. Formulas: Explicit-Formulas Database, short
 // Weierstrass with a = 0, "madd-2008-s", "add-2008-s", "dbl-2008-s-1"; y is computed as one
-// difference of products with a single reduction.
+// difference of products with a single reduction. Products are calls (word_field.h: times).
 #pragma once
 
 #include "base/host_device.h"
@@ -51,19 +51,19 @@ struct XyzzPoint {
 template <class T>
 CUZK_HD CUZK_OUT_OF_LINE void double_point(XyzzPoint<T>& p) {
   if (p.is_infinity()) return;
-  const T u = p.y.doubled(), v = u.squared(), w = u * v, s = p.x * v;
-  const T xx = p.x.squared(), m = xx.doubled() + xx;
-  const T x = m.squared() - s.doubled();
+  const T u = p.y.doubled(), v = u.squared_there(), w = u.times(v), s = p.x.times(v);
+  const T xx = p.x.squared_there(), m = xx.doubled() + xx;
+  const T x = m.squared_there() - s.doubled();
   p.y = T::difference_of_products(m, s - x, w, p.y);
   p.x = x;
-  p.zz = v * p.zz;
-  p.zzz = w * p.zzz;
+  p.zz = v.times(p.zz);
+  p.zzz = w.times(p.zzz);
 }
 
 // p += q for finite p and q: the hot path of accumulation, 8 products and 2 squares.
 template <class T>
 CUZK_HD CUZK_INLINE void add_finite(XyzzPoint<T>& p, const AffinePoint<T>& q) {
-  const T a = q.x * p.zz - p.x, r = q.y * p.zzz - p.y;
+  const T a = q.x.times(p.zz) - p.x, r = q.y.times(p.zzz) - p.y;
   if (a.is_zero()) {
     if (r.is_zero()) {
       // A copy, so that only this rare path takes an address and p stays in registers.
@@ -75,10 +75,10 @@ CUZK_HD CUZK_INLINE void add_finite(XyzzPoint<T>& p, const AffinePoint<T>& q) {
     }
     return;
   }
-  const T aa = a.squared(), aaa = a * aa, v = p.x * aa;
-  p.zz = p.zz * aa;
-  p.zzz = p.zzz * aaa;
-  p.x = r.squared() - aaa - v.doubled();
+  const T aa = a.squared_there(), aaa = a.times(aa), v = p.x.times(aa);
+  p.zz = p.zz.times(aa);
+  p.zzz = p.zzz.times(aaa);
+  p.x = r.squared_there() - aaa - v.doubled();
   p.y = T::difference_of_products(r, v - p.x, p.y, aaa);
 }
 
@@ -101,8 +101,8 @@ CUZK_HD CUZK_OUT_OF_LINE void add_point(XyzzPoint<T>& p, const XyzzPoint<T>& q) 
     p = q;
     return;
   }
-  const T u = p.x * q.zz, s = p.y * q.zzz;
-  const T a = q.x * p.zz - u, r = q.y * p.zzz - s;
+  const T u = p.x.times(q.zz), s = p.y.times(q.zzz);
+  const T a = q.x.times(p.zz) - u, r = q.y.times(p.zzz) - s;
   if (a.is_zero()) {
     if (r.is_zero()) {
       double_point(p);
@@ -111,10 +111,10 @@ CUZK_HD CUZK_OUT_OF_LINE void add_point(XyzzPoint<T>& p, const XyzzPoint<T>& q) 
     }
     return;
   }
-  const T aa = a.squared(), aaa = a * aa, v = u * aa;
-  p.zz = p.zz * q.zz * aa;
-  p.zzz = p.zzz * q.zzz * aaa;
-  p.x = r.squared() - aaa - v.doubled();
+  const T aa = a.squared_there(), aaa = a.times(aa), v = u.times(aa);
+  p.zz = p.zz.times(q.zz).times(aa);
+  p.zzz = p.zzz.times(q.zzz).times(aaa);
+  p.x = r.squared_there() - aaa - v.doubled();
   p.y = T::difference_of_products(r, v - p.x, s, aaa);
 }
 

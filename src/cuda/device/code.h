@@ -11,11 +11,6 @@
 #define CUZK_OUT_OF_LINE
 #endif
 
-// Device code only: asks for the cache line at `address`, without waiting.
-#if defined(__CUDACC__)
-#define CUZK_PREFETCH(address) asm volatile("prefetch.global.L2 [%0];" : : "l"(address))
-#endif
-
 #if defined(__CUDA_ARCH__)
 #define CUZK_DEVICE_CODE 1
 #else

@@ -144,9 +144,16 @@ class alignas(16) WordField {
     }
   }
   CUZK_HD CUZK_INLINE WordField squared() const;
-  // As in word_quadratic.h, where they differ from the operators.
-  CUZK_HD CUZK_INLINE WordField times(const WordField& b) const { return *this * b; }
-  CUZK_HD CUZK_INLINE WordField squared_here() const { return squared(); }
+  // Product and square out of line, operands and result in registers: for code with so many of them
+  // that inlined it would wait for instructions rather than for multipliers.
+  CUZK_HD static CUZK_OUT_OF_LINE WordField called_product(WordField a, WordField b) {
+    return a * b;
+  }
+  CUZK_HD static CUZK_OUT_OF_LINE WordField called_square(WordField a) { return a.squared(); }
+  CUZK_HD CUZK_INLINE WordField times(const WordField& b) const {
+    return called_product(*this, b);
+  }
+  CUZK_HD CUZK_INLINE WordField squared_there() const { return called_square(*this); }
 
   CUZK_HD WordField& operator+=(const WordField& b) { return *this = *this + b; }
   CUZK_HD WordField& operator-=(const WordField& b) { return *this = *this - b; }

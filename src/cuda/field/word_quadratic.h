@@ -1,9 +1,8 @@
 // Fp2 = Fp[u] / (u^2 + 1) in words, with the layout of field/quadratic.h.
 //
 // A product is two sums of two products with one reduction each: 3 W^2 IMAD.WIDE, as many as
-// Karatsuba's three products take, and fewer additions. Operators call products and squares out of
-// line, as a point addition of inlined ones would not fit the instruction cache; kernels with few of
-// them use times() and squared_here().
+// Karatsuba's three products take, and fewer additions. Products and squares are calls, operands and
+// result in registers: inlined, a point addition would not fit the instruction cache.
 #pragma once
 
 #include "base/host_device.h"
@@ -33,21 +32,11 @@ struct WordQuadratic {
   CUZK_HD CUZK_INLINE WordQuadratic doubled() const { return *this + *this; }
   CUZK_HD friend CUZK_INLINE WordQuadratic operator*(const WordQuadratic& a,
                                                      const WordQuadratic& b) {
-    WordQuadratic out;
-    multiply(out, a, b);
-    return out;
+    return called_product(a, b);
   }
-  CUZK_HD CUZK_INLINE WordQuadratic squared() const {
-    WordQuadratic out;
-    square(out, *this);
-    return out;
-  }
-  CUZK_HD CUZK_INLINE WordQuadratic times(const WordQuadratic& b) const {
-    return {F::sum_of_products(c0, b.c0, -c1, b.c1), F::sum_of_products(c0, b.c1, c1, b.c0)};
-  }
-  CUZK_HD CUZK_INLINE WordQuadratic squared_here() const {
-    return {(c0 + c1) * (c0 - c1), (c0 * c1).doubled()};
-  }
+  CUZK_HD CUZK_INLINE WordQuadratic squared() const { return called_square(*this); }
+  CUZK_HD CUZK_INLINE WordQuadratic times(const WordQuadratic& b) const { return *this * b; }
+  CUZK_HD CUZK_INLINE WordQuadratic squared_there() const { return squared(); }
   // a b - c d.
   CUZK_HD static CUZK_INLINE WordQuadratic difference_of_products(const WordQuadratic& a,
                                                                   const WordQuadratic& b,
@@ -61,14 +50,13 @@ struct WordQuadratic {
   }
 
  private:
-  CUZK_HD static CUZK_OUT_OF_LINE void multiply(WordQuadratic& out, const WordQuadratic& a,
-                                                const WordQuadratic& b) {
-    const WordQuadratic x = a, y = b;
-    out = x.times(y);
+  CUZK_HD static CUZK_OUT_OF_LINE WordQuadratic called_product(WordQuadratic a,
+                                                               WordQuadratic b) {
+    return {F::sum_of_products(a.c0, b.c0, -a.c1, b.c1),
+            F::sum_of_products(a.c0, b.c1, a.c1, b.c0)};
   }
-  CUZK_HD static CUZK_OUT_OF_LINE void square(WordQuadratic& out, const WordQuadratic& a) {
-    const WordQuadratic x = a;
-    out = x.squared_here();
+  CUZK_HD static CUZK_OUT_OF_LINE WordQuadratic called_square(WordQuadratic a) {
+    return {(a.c0 + a.c1) * (a.c0 - a.c1), (a.c0 * a.c1).doubled()};
   }
 };
 

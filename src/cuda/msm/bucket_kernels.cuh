@@ -41,14 +41,6 @@ struct EntryLists {
     if (indices == nullptr) return bases[w * window_stride + i].x;
     return bases[indices[w * window_stride + i] & ~kSignBit].x;
   }
-  // Brings entry i near before it is read.
-  __device__ void prefetch(int w, std::size_t i) const {
-    const AffinePoint<T>* point = &bases[w * window_stride + i];
-    if (indices != nullptr) point = &bases[indices[w * window_stride + i] & ~kSignBit];
-    const char* bytes = reinterpret_cast<const char*>(point);
-    CUZK_PREFETCH(bytes);
-    CUZK_PREFETCH(bytes + sizeof(AffinePoint<T>) - 1);
-  }
   __device__ AffinePoint<T> entry(int w, std::size_t i) const {
     if (indices == nullptr) return bases[w * window_stride + i];
     const std::uint32_t index = indices[w * window_stride + i];
@@ -121,7 +113,6 @@ __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
       end = offsets[bucket + 1];
     }
     const AffinePoint<T> point = lists.entry(w, i);
-    if (i + 1 < last) lists.prefetch(w, i + 1);
     if (point.is_infinity()) continue;
     if (sum.is_infinity()) {
       sum = XyzzPoint<T>::from_affine(point);

@@ -145,11 +145,6 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
     const bool is_pair = walker.is_pair();
     AffinePoint<T> sum = round.in.entry(w, entry), q = {};
     if (is_pair) q = round.in.entry(w, entry + 1);
-    if (k > 0) {
-      walker.previous();
-      round.in.prefetch(w, walker.first_entry());
-      if (walker.is_pair()) round.in.prefetch(w, walker.first_entry() + 1);
-    }
     if (is_pair) {
       T denominator, own_inverse;
       const bool has_slope = pair_denominator(sum, q, denominator);
@@ -160,6 +155,7 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
       sum = pair_sum(sum, q, has_slope, own_inverse);
     }
     round.out[w * round.out_stride + first + k] = sum;
+    if (k > 0) walker.previous();
   }
 }
 

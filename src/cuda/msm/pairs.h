@@ -33,12 +33,12 @@ CUZK_HD CUZK_INLINE curve::AffinePoint<T> pair_sum(const curve::AffinePoint<T>& 
   }
   T rise = q.y - p.y;
   if (p.x == q.x) {  // a tangent: (3 x^2) / (2 y)
-    const T square = p.x.squared();
+    const T square = p.x.squared_there();
     rise = square.doubled() + square;
   }
   const T slope = rise.times(inverse);
   curve::AffinePoint<T> sum;
-  sum.x = slope.squared_here() - p.x - q.x;
+  sum.x = slope.squared_there() - p.x - q.x;
   sum.y = slope.times(p.x - sum.x) - p.y;
   return sum;
 }

@@ -15,6 +15,12 @@
 
 namespace cuzk::cuda::poly {
 
+// Products are called, not inlined: a pass has dozens of them, several times the instruction cache.
+template <class T>
+__device__ inline T product(const T& a, const T& b) {
+  return a.times(b);
+}
+
 // A table of powers: x^e = low[e mod 2^split_log2] * high[e >> split_log2].
 template <class T>
 struct PowerTable {
@@ -23,7 +29,7 @@ struct PowerTable {
   int split_log2;
 
   __device__ T power(std::size_t e) const {
-    return low[e & ((std::size_t{1} << split_log2) - 1)] * high[e >> split_log2];
+    return product(low[e & ((std::size_t{1} << split_log2) - 1)], high[e >> split_log2]);
   }
 };
 
@@ -105,9 +111,9 @@ __device__ inline T column_twiddle(const NttPass<T>& pass, std::size_t column, i
 
 template <class T>
 __device__ inline T scaled(const NttPass<T>& pass, const T& value, std::size_t index) {
-  if (pass.scaling == Scaling::kConstant) return value * pass.constant;
+  if (pass.scaling == Scaling::kConstant) return product(value, pass.constant);
   const std::size_t e = pass.scales_by_reversed_index ? reversed_bits(index, pass.size_log2) : index;
-  return value * pass.coset.power(e);
+  return product(value, pass.coset.power(e));
 }
 
 template <class T>
@@ -126,7 +132,7 @@ __device__ inline void load_tile(const NttPass<T>& pass, std::size_t first_colum
   if (twiddles && pass.has_twiddles) {
     CUZK_UNROLL for (int x = 0; x < 8; ++x) {
       const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
-      v[x] = v[x] * column_twiddle(pass, first_column + slot.column, slot.row);
+      v[x] = product(v[x], column_twiddle(pass, first_column + slot.column, slot.row));
     }
   }
 }
@@ -139,7 +145,7 @@ __device__ inline void store_tile(const NttPass<T>& pass, std::size_t first_colu
     const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
     const std::size_t column = first_column + slot.column;
     const std::size_t index = element_index(pass, column, slot.row);
-    if (twiddles && pass.has_twiddles) v[x] = v[x] * column_twiddle(pass, column, slot.row);
+    if (twiddles && pass.has_twiddles) v[x] = product(v[x], column_twiddle(pass, column, slot.row));
     if (scales) v[x] = scaled(pass, v[x], index);
     pass.values[index] = v[x];
   }
@@ -186,7 +192,7 @@ __device__ inline void twiddle_round(const NttPass<T>& pass, T (&v)[8], int loca
     if (t == 0) continue;
     const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, kRadixLog2, local_log2);
     const int e = slot.offset * reversed_slot(t, kRadixLog2);
-    v[x] = v[x] * pass.roots[e << (pass.roots_log2 - local_log2)];
+    v[x] = product(v[x], pass.roots[e << (pass.roots_log2 - local_log2)]);
   }
 }
 
@@ -202,11 +208,13 @@ __device__ inline void butterfly_round(const NttPass<T>& pass, T (&v)[8], int lo
       if (i >= half) continue;
       const int root_index = i * (kRadix / 2 / half);  // of order kRadix
       if (!kToReversed && i != 0) {
-        v[x + half] = v[x + half] * pass.roots[root_index << (pass.roots_log2 - kRadixLog2)];
+        v[x + half] =
+            product(v[x + half], pass.roots[root_index << (pass.roots_log2 - kRadixLog2)]);
       }
       butterfly(v[x], v[x + half]);
       if (kToReversed && i != 0) {
-        v[x + half] = v[x + half] * pass.roots[root_index << (pass.roots_log2 - kRadixLog2)];
+        v[x + half] =
+            product(v[x + half], pass.roots[root_index << (pass.roots_log2 - kRadixLog2)]);
       }
     }
   }

@@ -11,13 +11,13 @@
 namespace cuzk::cuda::poly {
 
 struct NttPolicy {
-  int pass_levels_max = 9;     // nine levels leave two columns of 32 bytes in a tile: 64-byte runs
-  int tile_log2 = 10;          // elements of a tile; eight a thread
+  int pass_levels_max = 9;     // nine levels leave four columns of 32 bytes in a tile: 128-byte runs
+  int tile_log2 = 11;          // elements of a tile; eight a thread
   int direct_table_log2 = 18;  // twiddles up to this order are looked up, above it multiplied
 };
 
 inline constexpr int kElementsPerThreadLog2 = 3;
-inline constexpr int kThreadsMax = 128, kBlocksPerMultiprocessor = 4;
+inline constexpr int kThreadsMax = 256, kBlocksPerMultiprocessor = 2;
 inline constexpr int kRootsLog2 = 10;  // the table of roots inside a tile
 
 // Levels of each pass, from the largest blocks to the smallest; as even as possible, and one pass
