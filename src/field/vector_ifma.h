@@ -14,10 +14,10 @@
 
 #if defined(__AVX512IFMA__)
 
-#include <immintrin.h>
-
 #include <cstddef>
 #include <cstdint>
+
+#include <immintrin.h>
 
 #include "field/prime_field.h"
 
