@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "bench/cuda/suite.h"
+#include "cuda/msm/bitmap.h"
 #include "cuda/msm/msm.h"
 #include "cuda/msm/multiples.h"
 
@@ -151,6 +152,54 @@ void check_bases(Suite& suite, std::size_t count) {
   }
 }
 
+// Sums by bitmap over (i + 1) G: the answer is (sum of i + 1 over set bits) G. `density` is of 256.
+template <class G>
+double check_bitmap(Suite& suite, const Buffer& bases, std::size_t count, unsigned density,
+                    int repeats) {
+  using F = typename G::Scalar;
+  std::vector<std::uint64_t> bitmap((count + 63) / 64 + 1, ~std::uint64_t{0});
+  unsigned __int128 sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_set = (mixed(density, i) & 255) < density;
+    if (is_set) sum += i + 1;
+    if (!is_set) bitmap[i / 64] &= ~(std::uint64_t{1} << (i % 64));
+  }
+  const Buffer on_device = to_device(suite, bitmap);
+  auto scratch = Buffer::create(::cuzk::cuda::msm::bitmap_scratch_bytes<G>(count));
+  if (!suite.expect_ok(scratch, "scratch")) return 0;
+  const F two32 = F::from_u64(std::uint64_t{1} << 32);
+  const F weight = F::from_u64(static_cast<std::uint64_t>(sum >> 64)) * two32 * two32 +
+                   F::from_u64(static_cast<std::uint64_t>(sum));
+  const auto expected = curve::Jacobian<G>::from_affine(G::generator())
+                            .scaled(weight.to_canonical().value);
+  std::vector<double> times;
+  for (int i = 0; i <= repeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto found = ::cuzk::cuda::msm::sum_by_bitmap<G>(
+        suite.stream(), reading<curve::Affine<G>>(bases, count),
+        reading<std::uint64_t>(on_device, bitmap.size()), *scratch);
+    const auto end = std::chrono::steady_clock::now();
+    if (!suite.expect_ok(found, "bitmap")) return 0;
+    suite.expect(*found == expected, std::string(G::kName) + " bitmap of " +
+                                         std::to_string(count) + " density " +
+                                         std::to_string(density));
+    times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+template <class G>
+void check_bitmaps(Suite& suite) {
+  const Buffer bases = multiples<G>(suite, 300000);
+  for (const unsigned density : {0u, 1u, 128u, 256u}) {
+    for (const std::size_t count : {0, 1, 2, 63, 64, 65, 1000, 4097}) {
+      check_bitmap<G>(suite, bases, count, density, 0);
+    }
+    if (!suite.quick()) check_bitmap<G>(suite, bases, 300000, density, 0);
+  }
+}
+
 // The median of a few multiplications under `policy`, in milliseconds of host time; the result goes
 // to `found`.
 template <class G>
@@ -215,6 +264,7 @@ void check_group(Suite& suite) {
   check_lengths<G>(suite, lengths);
   check_scalars<G>(suite, suite.quick() ? 300 : 30000);
   check_bases<G>(suite, suite.quick() ? 100 : 1000);
+  check_bitmaps<G>(suite);
   suite.section(G::kName);
 }
 
@@ -235,6 +285,13 @@ void time_multiplications(Suite& suite) {
   time_group<curve::Bls12_381::G1>(suite, {16, 18, 20, 22, 24, 26});
   time_group<curve::Bls12_381::G2>(suite, {20, 22});
   time_group<curve::Bn254::G1>(suite, {22});
+  const std::size_t count = std::size_t{1} << 26;
+  const Buffer bases = multiples<curve::Bls12_381::G1>(suite, count);
+  for (const unsigned density : {128u, 256u}) {
+    const double ms = check_bitmap<curve::Bls12_381::G1>(suite, bases, count, density, 3);
+    std::printf("BLS12-381 G1 bitmap 2^26, %u of 256 set: %.2f ms, %.2f G additions a second\n",
+                density, ms, static_cast<double>(count) * density / 256 / ms / 1e6);
+  }
 }
 
 void trace_multiplications(Suite& suite, std::size_t size_log2) {
@@ -269,23 +326,24 @@ void sweep_multiplications(Suite& suite, std::size_t size_log2) {
                 policy.run_length_max);
     print_product(G::kName, size_log2, *plan, ms);
   };
-  for (int more = -1; more <= 1; ++more) {
-    for (int rounds = 0; rounds <= 5; ++rounds) {
-      MsmPolicy policy;
-      policy.window_count = windows + more;
-      policy.affine_rounds_max = rounds;
-      policy.affine_entries_min = 1.5;
-      run(policy);
+  for (const bool ahead : {false, true}) {
+    for (int more = -1; more <= 1; ++more) {
+      for (int rounds = 0; rounds <= 4; ++rounds) {
+        if (ahead && (rounds == 0 || more != 0)) continue;
+        MsmPolicy policy;
+        policy.window_count = windows + more;
+        policy.affine_rounds_max = rounds;
+        policy.affine_entries_min = 1.5;
+        policy.affine_count_min = 0;
+        policy.reads_pairs_ahead = ahead;
+        std::printf(ahead ? "ahead " : "");
+        run(policy);
+      }
     }
   }
-  for (const int length : {16, 32, 128}) {
+  for (const int length : {32, 128}) {
     MsmPolicy policy;
     policy.pair_run_length = length;
-    run(policy);
-  }
-  for (const int length : {16, 32, 128}) {
-    MsmPolicy policy;
-    policy.run_length_max = length;
     run(policy);
   }
 }

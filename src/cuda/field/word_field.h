@@ -30,6 +30,9 @@ struct WordConstants {
     constexpr cuzk::field::Limbs<P::kLimbCount> kModulus = P::kModulus;
     return word(kModulus, i);
   }
+  CUZK_HD static constexpr Word twice_modulus(int i) {
+    return modulus(i) << 1 | (i > 0 ? modulus(i - 1) >> 31 : 0);
+  }
   CUZK_HD static constexpr Word one(int i) {
     constexpr cuzk::field::Limbs<P::kLimbCount> kOne = Host::kR;
     return word(kOne, i);
@@ -158,6 +161,50 @@ class alignas(16) WordField {
   CUZK_HD WordField& operator+=(const WordField& b) { return *this = *this + b; }
   CUZK_HD WordField& operator-=(const WordField& b) { return *this = *this - b; }
   CUZK_HD WordField& operator*=(const WordField& b) { return *this = *this * b; }
+
+  // Lazy arithmetic: values below 2 p stand for their residues, so that a product needs no final
+  // subtraction. `reduced` operands are below p. normalised() brings a value below p again.
+  CUZK_HD static CUZK_OUT_OF_LINE WordField called_lazy_product(WordField reduced,
+                                                                WordField lazy) {
+    // The lazy operand is the one that is read word by word: then rows stay below
+    // 2 p 2^32 whatever it holds, and the result below p (2 p / R) + p < 2 p.
+    Rows rows;
+    rows.first(reduced, lazy.word[0]);
+    rows.fold();
+    CUZK_UNROLL for (int i = 1; i < W; ++i) {
+      rows.next(reduced, lazy.word[i]);
+      rows.fold();
+    }
+    return rows.value();
+  }
+  CUZK_HD static CUZK_INLINE WordField lazy_sum(const WordField& a, const WordField& b) {
+    WordField sum, less;
+    Flag flag;
+    sum.word[0] = add_start(flag, a.word[0], b.word[0]);
+    CUZK_UNROLL for (int i = 1; i < W; ++i) sum.word[i] = add_next(flag, a.word[i], b.word[i]);
+    const Word carry = add_end(flag, 0, 0);  // 4 p may pass 2^(32 W)
+    less.word[0] = sub_start(flag, sum.word[0], Constants::twice_modulus(0));
+    CUZK_UNROLL for (int i = 1; i < W; ++i) {
+      less.word[i] = sub_next(flag, sum.word[i], Constants::twice_modulus(i));
+    }
+    const bool keeps = sub_end(flag, carry, 0) != 0;  // carry - borrow: 0 or -1
+    CUZK_UNROLL for (int i = 0; i < W; ++i) less.word[i] = keeps ? sum.word[i] : less.word[i];
+    return less;
+  }
+  CUZK_HD static CUZK_INLINE WordField lazy_difference(const WordField& a, const WordField& b) {
+    WordField out;
+    Flag flag;
+    out.word[0] = sub_start(flag, a.word[0], b.word[0]);
+    CUZK_UNROLL for (int i = 1; i < W; ++i) out.word[i] = sub_next(flag, a.word[i], b.word[i]);
+    const Word mask = sub_end(flag, 0, 0);
+    out.word[0] = add_start(flag, out.word[0], Constants::twice_modulus(0) & mask);
+    CUZK_UNROLL for (int i = 1; i + 1 < W; ++i) {
+      out.word[i] = add_next(flag, out.word[i], Constants::twice_modulus(i) & mask);
+    }
+    out.word[W - 1] = add_end(flag, out.word[W - 1], Constants::twice_modulus(W - 1) & mask);
+    return out;
+  }
+  CUZK_HD CUZK_INLINE WordField normalised() const { return reduced_once(); }
 
   // The Montgomery form of the plain integer in `word` (below the modulus), and back.
   CUZK_HD WordField to_montgomery() const {

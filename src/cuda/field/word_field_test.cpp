@@ -61,6 +61,37 @@ TYPED_TEST(WordFieldLaws, SquaresLikeProductsOnManyRandomElements) {
   }
 }
 
+// x and, where it stays below 2 p, x + p: both stand for the same residue.
+template <class Word, class Host>
+std::vector<Word> lazy_forms(const Host& x) {
+  cuzk::field::Limbs<Host::kLimbCount> raised;
+  cuzk::field::add_carry(raised, x.montgomery_limbs(), Host::Params::kModulus);
+  return {std::bit_cast<Word>(x), std::bit_cast<Word>(raised)};
+}
+
+TYPED_TEST(WordFieldLaws, KeepsLazyValuesBelowTwiceTheModulus) {
+  using Host = typename TestFixture::Host;
+  using Word = typename TestFixture::Word;
+  const auto samples = field_samples<Host>(12, 5);
+  const auto expect = [](const Word& lazy, const Host& expected) {
+    const Word normal = lazy.normalised();
+    ASSERT_EQ(TestFixture::host(normal), expected);
+    ASSERT_TRUE(cuzk::field::less(TestFixture::host(normal).montgomery_limbs(),
+                                  Host::Params::kModulus));
+  };
+  for (const Host& a : samples) {
+    for (const Host& b : samples) {
+      for (const Word& y : lazy_forms<Word>(b)) {
+        expect(Word::called_lazy_product(TestFixture::word(a), y), a * b);
+        for (const Word& x : lazy_forms<Word>(a)) {
+          expect(Word::lazy_sum(x, y), a + b);
+          expect(Word::lazy_difference(x, y), a - b);
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(WordFieldLaws, ConvertsInvertsAndRaises) {
   using Host = typename TestFixture::Host;
   using Word = typename TestFixture::Word;

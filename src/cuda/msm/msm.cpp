@@ -25,7 +25,7 @@ base::Result<MsmPlan> plan_msm(std::size_t count, const MsmPolicy& policy) {
       static_cast<double>(count) * static_cast<double>(plan.layout.window_count);
   double entries_per_bucket =
       static_cast<double>(count) / static_cast<double>(plan.layout.bucket_count_max());
-  while (plan.affine_rounds < policy.affine_rounds_max &&
+  while (count >= policy.affine_count_min && plan.affine_rounds < policy.affine_rounds_max &&
          entries_per_bucket >= policy.affine_entries_min) {
     ++plan.affine_rounds;
     entries_per_bucket /= 2;

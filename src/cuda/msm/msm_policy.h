@@ -19,9 +19,12 @@ struct MsmPolicy {
   // Additions' worth of latency that each further window adds, whatever the count.
   double window_cost = 2000;
   // Rounds of batched affine additions before the runs in XYZZ coordinates, while the average
-  // bucket holds at least affine_entries_min entries.
+  // bucket holds at least affine_entries_min entries. Below affine_count_min points the latency of
+  // the inversions is more than the rounds save.
+  std::size_t affine_count_min = std::size_t{3} << 20;
   int affine_rounds_max = 3;
   double affine_entries_min = 4;
+  bool reads_pairs_ahead = false;
   int pair_run_length = 64;   // outputs of one thread in a round
   int invert_threads = 16896;  // threads that share the inversions of a round
   int run_length_max = 64;    // additions of one thread in a row

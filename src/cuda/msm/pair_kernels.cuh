@@ -128,8 +128,29 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
   round.total[w * round.thread_count + thread] = product;
 }
 
+// The entries of an output.
 template <class T>
-__global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
+struct PairEntries {
+  AffinePoint<T> first, second;
+  bool is_pair;
+
+  __device__ void read(const EntryLists<T>& lists, int w, const PairWalker<T>& walker) {
+    const std::uint32_t entry = walker.first_entry();
+    is_pair = walker.is_pair();
+    first = lists.entry(w, entry);
+    if (is_pair) second = lists.entry(w, entry + 1);
+  }
+};
+
+// Blocks a multiprocessor: fewer when two pairs must fit the registers.
+template <class T, bool kReadsAhead>
+inline constexpr int kBackwardBlocks = sizeof(T) > 48   ? 2
+                                       : sizeof(T) > 32 ? (kReadsAhead ? 3 : 4)
+                                                        : (kReadsAhead ? 4 : 5);
+
+// With kReadsAhead the next pair is read while this one is added.
+template <class T, bool kReadsAhead>
+__global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T, kReadsAhead>)
     pair_backward_kernel(const PairRound<T> round) {
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const int w = blockIdx.y;
@@ -140,22 +161,26 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
   const int here = static_cast<int>(min(std::size_t(round.run_length), count - first));
   PairWalker<T> walker(round, w, first + here - 1);
   T inverse = round.total[w * round.thread_count + thread];
+  PairEntries<T> ahead;
+  if constexpr (kReadsAhead) ahead.read(round.in, w, walker);
   for (int k = here - 1; k >= 0; --k) {
-    const std::uint32_t entry = walker.first_entry();
-    const bool is_pair = walker.is_pair();
-    AffinePoint<T> sum = round.in.entry(w, entry), q = {};
-    if (is_pair) q = round.in.entry(w, entry + 1);
-    if (is_pair) {
+    if constexpr (!kReadsAhead) ahead.read(round.in, w, walker);
+    const PairEntries<T> pair = ahead;
+    if (k > 0) {
+      walker.previous();
+      if constexpr (kReadsAhead) ahead.read(round.in, w, walker);
+    }
+    AffinePoint<T> sum = pair.first;
+    if (pair.is_pair) {
       T denominator, own_inverse;
-      const bool has_slope = pair_denominator(sum, q, denominator);
+      const bool has_slope = pair_denominator(pair.first, pair.second, denominator);
       if (has_slope) {
         own_inverse = inverse.times(*round.partial_of(w, thread, k));
         inverse = inverse.times(denominator);
       }
-      sum = pair_sum(sum, q, has_slope, own_inverse);
+      sum = pair_sum(pair.first, pair.second, has_slope, own_inverse);
     }
     round.out[w * round.out_stride + first + k] = sum;
-    if (k > 0) walker.previous();
   }
 }
 

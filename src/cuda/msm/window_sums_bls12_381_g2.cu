@@ -1,4 +1,6 @@
-// Bucket sums of Bls12_381 G2.
+// Bucket sums and sums by bitmap of Bls12_381 G2.
+#include "cuda/msm/bitmap_impl.cuh"
 #include "cuda/msm/window_sums_impl.cuh"
 
 CUZK_CUDA_WINDOW_SUMS(cuzk::curve::Bls12_381::G2)
+CUZK_CUDA_BITMAP(cuzk::curve::Bls12_381::G2)

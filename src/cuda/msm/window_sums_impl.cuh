@@ -136,7 +136,11 @@ base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPla
                     kPairThreads, 0, stream.handle()>>>(arrays.total, arrays.total_scratch, totals,
                                                         inverters);
     CUZK_TRY_STATUS(device::launched("invert_kernel"));
-    pair_backward_kernel<<<grid, kPairThreads, 0, stream.handle()>>>(round);
+    if (plan.policy.reads_pairs_ahead) {
+      pair_backward_kernel<T, true><<<grid, kPairThreads, 0, stream.handle()>>>(round);
+    } else {
+      pair_backward_kernel<T, false><<<grid, kPairThreads, 0, stream.handle()>>>(round);
+    }
     CUZK_TRY_STATUS(device::launched("pair_backward_kernel"));
     lists = {round.out, nullptr, round.out_offset, round.out_stride, lists.bucket_count};
   }

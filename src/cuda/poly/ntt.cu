@@ -184,6 +184,7 @@ base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<
     pass.has_twiddles = block_log2 != d;
     pass.direct = block_log2 <= pass.direct_log2 ? to_device(side.direct) : nullptr;
     pass.powers.high = to_device(hides_scale && block_log2 == k ? side.high_scaled : side.high);
+    pass.is_last = i + 1 == levels.size();
     const bool at_this_end = is_inverse ? i + 1 == levels.size() : i == 0;
     pass.scaling = at_this_end ? scaling : Scaling::kNone;
     const int tile = 1 << (pass.column_count_log2 + d);

@@ -15,10 +15,11 @@
 
 namespace cuzk::cuda::poly {
 
+// Values on their way through a pass are lazy, below 2 p; factors from tables are below p.
 // Products are called, not inlined: a pass has dozens of them, several times the instruction cache.
 template <class T>
-__device__ inline T product(const T& a, const T& b) {
-  return a.times(b);
+__device__ inline T product(const T& lazy, const T& factor) {
+  return T::called_lazy_product(factor, lazy);
 }
 
 // A table of powers: x^e = low[e mod 2^split_log2] * high[e >> split_log2].
@@ -29,7 +30,7 @@ struct PowerTable {
   int split_log2;
 
   __device__ T power(std::size_t e) const {
-    return product(low[e & ((std::size_t{1} << split_log2) - 1)], high[e >> split_log2]);
+    return low[e & ((std::size_t{1} << split_log2) - 1)].times(high[e >> split_log2]);
   }
 };
 
@@ -42,6 +43,7 @@ struct NttPass {
   const T* roots;  // of order 2^roots_log2
   int roots_log2;
   bool has_twiddles;
+  bool is_last;  // the values leave the transform: below p
   const T* direct;  // twiddles of order 2^direct_log2, or null: then `powers`, of order 2^size_log2
   int direct_log2;
   PowerTable<T> powers;
@@ -147,7 +149,7 @@ __device__ inline void store_tile(const NttPass<T>& pass, std::size_t first_colu
     const std::size_t index = element_index(pass, column, slot.row);
     if (twiddles && pass.has_twiddles) v[x] = product(v[x], column_twiddle(pass, column, slot.row));
     if (scales) v[x] = scaled(pass, v[x], index);
-    pass.values[index] = v[x];
+    pass.values[index] = pass.is_last ? v[x].normalised() : v[x];
   }
 }
 
@@ -172,8 +174,8 @@ __device__ inline void exchange(const NttPass<T>& pass, field::Word* shared, int
 
 template <class T>
 __device__ inline void butterfly(T& a, T& b) {
-  const T sum = a + b;
-  b = a - b;
+  const T sum = T::lazy_sum(a, b);
+  b = T::lazy_difference(a, b);
   a = sum;
 }
 
@@ -298,7 +300,7 @@ __global__ void powers_kernel(T* out, std::size_t count, T base, T first) {
 template <class T>
 __global__ void scale_kernel(const NttPass<T> pass) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  if (i < std::size_t{1} << pass.size_log2) pass.values[i] = scaled(pass, pass.values[i], i);
+  if (i < std::size_t{1} << pass.size_log2) pass.values[i] = scaled(pass, pass.values[i], i).normalised();
 }
 
 template <class T>

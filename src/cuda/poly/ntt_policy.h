@@ -11,8 +11,8 @@
 namespace cuzk::cuda::poly {
 
 struct NttPolicy {
-  int pass_levels_max = 9;     // nine levels leave four columns of 32 bytes in a tile: 128-byte runs
-  int tile_log2 = 11;          // elements of a tile; eight a thread
+  int pass_levels_max = 9;     // nine levels leave two columns of 32 bytes in a tile: 64-byte runs
+  int tile_log2 = 10;          // elements of a tile, eight a thread; at most kThreadsMax threads
   int direct_table_log2 = 18;  // twiddles up to this order are looked up, above it multiplied
 };
 

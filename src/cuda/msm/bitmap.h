@@ -1,0 +1,28 @@
+// Sums of the bases that a bitmap chooses, on a device: scalars that are bits need no buckets.
+//
+// The chosen indices are listed, the list is halved by rounds of batched affine additions, and what
+// is left is summed in runs: the machinery of one bucket (pair_kernels.cuh, bucket_kernels.cuh).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.h"
+#include "cuda/device/buffer.h"
+#include "cuda/msm/msm_policy.h"
+#include "curve/groups.h"
+
+namespace cuzk::cuda::msm {
+
+// Scratch bytes of sum_by_bitmap for `count` bases.
+template <class G>
+std::uint64_t bitmap_scratch_bytes(std::size_t count);
+
+// Sum of the bases whose bit is set: bit i of the bitmap (64 bits a word, least significant first)
+// belongs to base i; bits past the end are ignored. Complete for all points. Waits for the stream.
+template <class G>
+base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap(
+    const device::Stream& stream, device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
+    device::DeviceSpan<const std::uint64_t> bitmap, const device::Buffer& scratch);
+
+}  // namespace cuzk::cuda::msm

@@ -1,0 +1,14 @@
+// The part of a sum by bitmap that runs on the device.
+#pragma once
+
+#include "cuda/msm/bitmap.h"
+
+namespace cuzk::cuda::msm {
+
+// sum_by_bitmap for at least one base, as the device leaves it.
+template <class G>
+base::Result<cuzk::curve::Xyzz<G>> sum_listed_bits(
+    const device::Stream& stream, device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
+    device::DeviceSpan<const std::uint64_t> bitmap, const device::Buffer& scratch);
+
+}  // namespace cuzk::cuda::msm
