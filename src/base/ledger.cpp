@@ -1,7 +1,8 @@
-// The account, and the pages behind it.
+// The accounts, the queue in front of them, and the pages behind them.
 #include "base/ledger.h"
 
 #include <algorithm>
+#include <condition_variable>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -13,8 +14,11 @@ namespace {
 constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 // Far above any machine, far below where rounding up to pages could wrap.
 constexpr std::uint64_t kRequestBytesMax = std::uint64_t{1} << 56;
+// A waiting request rises a class each time that so many later ones were let in before it.
+constexpr int kPassesPerClass = 16;
 
 std::uint64_t round_up_to_pages(std::uint64_t bytes) {
+  if (bytes > kRequestBytesMax) return bytes;
   const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
@@ -24,7 +28,36 @@ void raise_to(MemoryUse& use, std::uint64_t bytes) {
   use.peak_bytes = std::max(use.peak_bytes, use.used_bytes);
 }
 
+void lower_by(MemoryUse& use, std::uint64_t bytes) {
+  CUZK_CHECK(use.used_bytes >= bytes);
+  use.used_bytes -= bytes;
+}
+
+// The accounts that a request for `account` is charged to; the second may repeat the first.
+std::array<Account, 2> charged_accounts(Account account) {
+  return {account, account == Account::pinned() ? Account::host() : account};
+}
+
+bool on_host(Account account) { return charged_accounts(account)[1] == Account::host(); }
+
 }  // namespace
+
+// Lives on the stack of the thread that waits; everything but `changed` belongs to the ledger's
+// mutex.
+struct Ledger::Waiter {
+  enum class State { kWaiting, kGranted, kRefused };
+
+  const MemoryRequest* request;
+  int order_class;
+  std::uint64_t arrival;
+  int passed_count = 0;
+  State state = State::kWaiting;
+  std::condition_variable_any changed;
+
+  bool before(const Waiter& other) const {
+    return std::pair(order_class, arrival) < std::pair(other.order_class, other.arrival);
+  }
+};
 
 std::string_view to_string(MemoryCategory category) noexcept {
   switch (category) {
@@ -35,9 +68,16 @@ std::string_view to_string(MemoryCategory category) noexcept {
     case MemoryCategory::kEvaluation: return "evaluation";
     case MemoryCategory::kMsmScratch: return "msm-scratch";
     case MemoryCategory::kPending: return "pending";
+    case MemoryCategory::kPool: return "pool";
     case MemoryCategory::kOther: return "other";
   }
   return "other";
+}
+
+std::string Account::name() const {
+  if (*this == host()) return "host";
+  if (*this == pinned()) return "pinned";
+  return fmt::format("device:{}", slot_ - 2);
 }
 
 Ledger& Ledger::process() {
@@ -46,74 +86,313 @@ Ledger& Ledger::process() {
   return *ledger;
 }
 
-Ledger::~Ledger() { CUZK_CHECK(total_.used_bytes == 0); }
-
-void Ledger::set_budget(std::uint64_t budget_bytes) {
-  const std::lock_guard lock(mutex_);
-  budget_bytes_ = budget_bytes;
+Ledger::Ledger(std::uint64_t budget_bytes) {
+  const MutexLock lock(mutex_);
+  accounts_[Account::host()].budget_bytes = budget_bytes;
 }
 
-Result<Permit> Ledger::admit(std::uint64_t bytes, MemoryCategory category, std::string_view owner) {
-  const std::lock_guard lock(mutex_);
-  const bool over_budget = budget_bytes_ != 0 && (total_.used_bytes > budget_bytes_ ||
-                                                  bytes > budget_bytes_ - total_.used_bytes);
-  if (over_budget || bytes > kRequestBytesMax) return refusal(bytes, category, owner);
-  OwnerKey key{category, std::string(owner)};
-  if (bytes > 0) owners_[key] += bytes;
-  raise_to(total_, bytes);
-  raise_to(by_category_[static_cast<std::size_t>(category)], bytes);
-  return Permit(this, bytes, std::move(key));
+Ledger::~Ledger() {
+  set_pool_limit(0);
+  const MutexLock lock(mutex_);
+  CUZK_CHECK(waiters_.empty() && owners_.empty());
+  for (const auto& [account, state] : accounts_) CUZK_CHECK(state.use.used_bytes == 0);
 }
 
-Error Ledger::refusal(std::uint64_t bytes, MemoryCategory category, std::string_view owner) const {
-  if (budget_bytes_ == 0 || bytes > budget_bytes_) {
-    const std::string limit = budget_bytes_ == 0
-                                  ? std::string("no machine has that much memory")
-                                  : fmt::format("the whole budget is {} bytes", budget_bytes_);
-    return Error{ErrorKind::kResourceExhausted,
-                 fmt::format("{} ({}) needs {} bytes and can never fit: {}", owner,
-                             to_string(category), bytes, limit)};
+void Ledger::set_budget(Account account, std::uint64_t budget_bytes) {
+  const MutexLock lock(mutex_);
+  accounts_[account].budget_bytes = budget_bytes;
+  for (Waiter* waiter : waiters_) {
+    if (can_ever_fit(*waiter->request)) continue;
+    waiter->state = Waiter::State::kRefused;
+    waiter->changed.notify_one();
+  }
+  std::erase_if(waiters_, [](const Waiter* w) { return w->state == Waiter::State::kRefused; });
+  grant_waiting();
+}
+
+bool Ledger::lacks_room(Account charged, std::uint64_t bytes) const {
+  const auto found = accounts_.find(charged);
+  if (found == accounts_.end() || found->second.budget_bytes == 0) return false;
+  const std::uint64_t budget = found->second.budget_bytes;
+  // Idle pages give way, so they do not take room.
+  const std::uint64_t idle = charged == Account::host() ? pool_bytes_ : 0;
+  const std::uint64_t used = found->second.use.used_bytes - idle;
+  return used > budget || bytes > budget - used;
+}
+
+bool Ledger::fits(Account account, std::uint64_t bytes) const {
+  const auto charged = charged_accounts(account);
+  return !lacks_room(charged[0], bytes) && !lacks_room(charged[1], bytes);
+}
+
+bool Ledger::can_ever_fit(const MemoryRequest& request) const {
+  if (request.bytes > kRequestBytesMax) return false;
+  for (const Account account : charged_accounts(request.account)) {
+    const auto found = accounts_.find(account);
+    if (found == accounts_.end() || found->second.budget_bytes == 0) continue;
+    if (request.bytes > found->second.budget_bytes) return false;
+  }
+  return true;
+}
+
+Error Ledger::refusal(const MemoryRequest& request) const {
+  const std::string what = fmt::format("{} ({}) needs {} bytes", request.owner,
+                                       to_string(request.category), request.bytes);
+  if (request.bytes > kRequestBytesMax) {
+    return {ErrorKind::kResourceExhausted,
+            what + " and can never fit: no machine has that much memory"};
+  }
+  Account short_one = request.account;
+  for (const Account account : charged_accounts(request.account)) {
+    if (lacks_room(account, request.bytes)) short_one = account;
+  }
+  const AccountState& state = accounts_.at(short_one);
+  const std::string of =
+      short_one == Account::host() ? std::string() : fmt::format(" of {}", short_one.name());
+  if (request.bytes > state.budget_bytes) {
+    return {ErrorKind::kResourceExhausted,
+            fmt::format("{} and can never fit: the whole budget{} is {} bytes", what, of,
+                        state.budget_bytes)};
   }
   std::string held;
-  for (std::size_t i = 0; i < kMemoryCategoryCount; ++i) {
+  for (std::size_t i = 0; i < kMemoryCategoryCount && on_host(short_one); ++i) {
     if (by_category_[i].used_bytes == 0) continue;
     held += fmt::format("{}{} {}", held.empty() ? "" : ", ",
                         to_string(static_cast<MemoryCategory>(i)), by_category_[i].used_bytes);
   }
-  const std::uint64_t free_bytes = budget_bytes_ - std::min(budget_bytes_, total_.used_bytes);
-  return Error{ErrorKind::kResourceExhausted,
-               fmt::format("{} ({}) needs {} bytes, {} of the budget of {} are free (held: {})",
-                           owner, to_string(category), bytes, free_bytes, budget_bytes_, held)};
+  if (held.empty()) held = std::to_string(state.use.used_bytes);
+  const std::uint64_t free_bytes =
+      state.budget_bytes - std::min(state.budget_bytes, state.use.used_bytes);
+  return {ErrorKind::kResourceExhausted,
+          fmt::format("{}, {} of the budget{} of {} are free (held: {})", what, free_bytes, of,
+                      state.budget_bytes, held)};
 }
 
-void Ledger::release(std::uint64_t bytes, const OwnerKey& key) noexcept {
+void Ledger::charge(const Key& key, std::uint64_t bytes) {
   if (bytes == 0) return;
-  const std::lock_guard lock(mutex_);
-  MemoryUse& category = by_category_[static_cast<std::size_t>(key.first)];
+  if (on_host(key.account)) shed_pool(bytes);
+  owners_[key] += bytes;
+  const auto charged = charged_accounts(key.account);
+  raise_to(accounts_[charged[0]].use, bytes);
+  if (charged[1] != charged[0]) raise_to(accounts_[charged[1]].use, bytes);
+  if (on_host(key.account)) {
+    raise_to(by_category_[static_cast<std::size_t>(key.category)], bytes);
+  }
+}
+
+void Ledger::discharge(const Key& key, std::uint64_t bytes) {
+  if (bytes == 0) return;
   const auto owner = owners_.find(key);
   CUZK_CHECK(owner != owners_.end() && owner->second >= bytes);
-  CUZK_CHECK(total_.used_bytes >= bytes && category.used_bytes >= bytes);
   owner->second -= bytes;
   if (owner->second == 0) owners_.erase(owner);
-  total_.used_bytes -= bytes;
-  category.used_bytes -= bytes;
+  const auto charged = charged_accounts(key.account);
+  lower_by(accounts_[charged[0]].use, bytes);
+  if (charged[1] != charged[0]) lower_by(accounts_[charged[1]].use, bytes);
+  if (on_host(key.account)) {
+    lower_by(by_category_[static_cast<std::size_t>(key.category)], bytes);
+  }
+}
+
+Result<Permit> Ledger::admit_now(const MemoryRequest& request) {
+  if (request.bytes > kRequestBytesMax || !fits(request.account, request.bytes)) {
+    return refusal(request);
+  }
+  Key key{request.account, request.category, request.owner};
+  charge(key, request.bytes);
+  return Permit(this, request.bytes, std::move(key));
+}
+
+Result<Permit> Ledger::admit(std::uint64_t bytes, MemoryCategory category, std::string_view owner) {
+  return admit(MemoryRequest{bytes, category, std::string(owner)});
+}
+
+Result<Permit> Ledger::admit(const MemoryRequest& request) {
+  const MutexLock lock(mutex_);
+  return admit_now(request);
+}
+
+Result<Permit> Ledger::try_admit(const MemoryRequest& request) {
+  const MutexLock lock(mutex_);
+  if (!can_ever_fit(request)) return refusal(request);
+  const auto wanted = charged_accounts(request.account);
+  for (const Waiter* waiter : waiters_) {
+    const auto theirs = charged_accounts(waiter->request->account);
+    const bool shared = std::find_first_of(wanted.begin(), wanted.end(), theirs.begin(),
+                                           theirs.end()) != wanted.end();
+    if (!shared || waiter->order_class > request.priority) continue;
+    return Error{ErrorKind::kUnavailable,
+                 fmt::format("{} ({}) needs {} bytes; {} earlier requests wait for {}",
+                             request.owner, to_string(request.category), request.bytes,
+                             waiters_.size(), request.account.name())};
+  }
+  auto permit = admit_now(request);
+  if (permit.ok()) count_passing(arrival_count_++);
+  return permit;
+}
+
+Result<Permit> Ledger::wait_admit(const MemoryRequest& request, std::stop_token stop) {
+  const MutexLock lock(mutex_);
+  if (!can_ever_fit(request)) return refusal(request);
+  Waiter self{&request, std::clamp(request.priority, 0, MemoryRequest::kPriorityLast),
+              arrival_count_++};
+  insert(self);
+  grant_waiting();
+  self.changed.wait(mutex_, std::move(stop),
+                    [&self] { return self.state != Waiter::State::kWaiting; });
+  switch (self.state) {
+    case Waiter::State::kGranted:
+      return Permit(this, request.bytes, Key{request.account, request.category, request.owner});
+    case Waiter::State::kRefused: return refusal(request);
+    case Waiter::State::kWaiting: break;
+  }
+  std::erase(waiters_, &self);
+  grant_waiting();  // those behind may have waited for this one only
+  return Error{ErrorKind::kCancelled,
+               fmt::format("{} ({}) no longer waits for {} bytes", request.owner,
+                           to_string(request.category), request.bytes)};
+}
+
+void Ledger::insert(Waiter& waiter) {
+  const auto place =
+      std::upper_bound(waiters_.begin(), waiters_.end(), &waiter,
+                       [](const Waiter* x, const Waiter* y) { return x->before(*y); });
+  waiters_.insert(place, &waiter);
+}
+
+// A waiter that lacks room in an account closes that account to all behind it. One that waits for
+// pinned memory leaves the host open: when pinned memory is there and the host is full, it closes
+// the host, and nobody can take the pinned memory meanwhile without the host.
+Ledger::Waiter* Ledger::first_grantable() {
+  std::vector<Account> closed;
+  const auto is_closed = [&closed](Account account) {
+    return std::find(closed.begin(), closed.end(), account) != closed.end();
+  };
+  for (Waiter* waiter : waiters_) {
+    bool grantable = true;
+    for (const Account account : charged_accounts(waiter->request->account)) {
+      const bool lacking = lacks_room(account, waiter->request->bytes);
+      grantable = grantable && !lacking && !is_closed(account);
+      if (lacking && !is_closed(account)) closed.push_back(account);
+    }
+    if (grantable) return waiter;
+  }
+  return nullptr;
+}
+
+void Ledger::count_passing(std::uint64_t arrival) {
+  for (Waiter* waiter : waiters_) {
+    if (waiter->arrival > arrival || waiter->order_class == 0) continue;
+    if (++waiter->passed_count < kPassesPerClass) continue;
+    waiter->passed_count = 0;
+    --waiter->order_class;
+  }
+  std::sort(waiters_.begin(), waiters_.end(),
+            [](const Waiter* x, const Waiter* y) { return x->before(*y); });
+}
+
+void Ledger::grant_waiting() {
+  while (Waiter* waiter = first_grantable()) {
+    const MemoryRequest& request = *waiter->request;
+    charge(Key{request.account, request.category, request.owner}, request.bytes);
+    std::erase(waiters_, waiter);
+    count_passing(waiter->arrival);
+    waiter->state = Waiter::State::kGranted;
+    waiter->changed.notify_one();  // it cannot return, and vanish, before we unlock
+  }
+}
+
+void Ledger::release(std::uint64_t bytes, const Key& key) noexcept {
+  if (bytes == 0) return;
+  const MutexLock lock(mutex_);
+  discharge(key, bytes);
+  grant_waiting();
+}
+
+void Ledger::reassign(std::uint64_t bytes, const Key& from, const Key& to) {
+  if (bytes == 0) return;
+  CUZK_CHECK(from.account == to.account);
+  const MutexLock lock(mutex_);
+  discharge(from, bytes);
+  charge(to, bytes);
+}
+
+void Ledger::set_pool_limit(std::uint64_t limit_bytes) {
+  const MutexLock lock(mutex_);
+  pool_limit_bytes_ = limit_bytes;
+  shed_pool(0);
+}
+
+// Unmaps idle pages until `needed_bytes` fit the host's budget or none are left. Under the mutex,
+// because the account must not say free what is still resident.
+void Ledger::shed_pool(std::uint64_t needed_bytes) {
+  const AccountState& host = accounts_[Account::host()];
+  while (!pool_.empty()) {
+    const bool over_limit = pool_bytes_ > pool_limit_bytes_;
+    const bool has_room =
+        host.budget_bytes == 0 || (host.use.used_bytes <= host.budget_bytes &&
+                                   needed_bytes <= host.budget_bytes - host.use.used_bytes);
+    if (has_room && !over_limit) return;
+    const auto largest = std::prev(pool_.end());
+    const std::uint64_t bytes = largest->first;
+    ::munmap(largest->second, bytes);
+    pool_.erase(largest);
+    pool_bytes_ -= bytes;
+    discharge(Key{Account::host(), MemoryCategory::kPool, "idle pages"}, bytes);
+  }
+}
+
+void* Ledger::take_pooled(std::uint64_t bytes, const Key& key) {
+  const MutexLock lock(mutex_);
+  const auto found = pool_.find(bytes);
+  if (found == pool_.end()) return nullptr;
+  void* const pages = found->second;
+  pool_.erase(found);
+  pool_bytes_ -= bytes;
+  discharge(Key{Account::host(), MemoryCategory::kPool, "idle pages"}, bytes);
+  charge(key, bytes);
+  return pages;
+}
+
+bool Ledger::keep_pooled(void* pages, std::uint64_t bytes, const Key& key) {
+  const MutexLock lock(mutex_);
+  const AccountState& host = accounts_[Account::host()];
+  const bool over_budget = host.budget_bytes != 0 && host.use.used_bytes > host.budget_bytes;
+  if (bytes > pool_limit_bytes_ || pool_bytes_ > pool_limit_bytes_ - bytes || over_budget ||
+      key.account != Account::host()) {
+    return false;
+  }
+  discharge(key, bytes);
+  charge(Key{Account::host(), MemoryCategory::kPool, "idle pages"}, bytes);
+  pool_.emplace(bytes, pages);
+  pool_bytes_ += bytes;
+  grant_waiting();  // idle pages count as room
+  return true;
 }
 
 LedgerSnapshot Ledger::snapshot() const {
   LedgerSnapshot result;
-  const std::lock_guard lock(mutex_);
-  result.budget_bytes = budget_bytes_;
-  result.total = total_;
+  const MutexLock lock(mutex_);
+  const AccountState& host = accounts_.at(Account::host());
+  result.budget_bytes = host.budget_bytes;
+  result.total = host.use;
   result.by_category = by_category_;
-  for (const auto& [key, bytes] : owners_) result.owners.push_back({key.first, key.second, bytes});
+  for (const auto& [account, state] : accounts_) {
+    result.accounts.push_back({account, state.budget_bytes, state.use});
+  }
+  for (const auto& [key, bytes] : owners_) {
+    result.owners.push_back({key.category, key.owner, bytes, key.account});
+  }
   std::stable_sort(result.owners.begin(), result.owners.end(),
                    [](const auto& x, const auto& y) { return x.used_bytes > y.used_bytes; });
+  result.waiting_count = waiters_.size();
+  for (const Waiter* waiter : waiters_) result.waiting_bytes += waiter->request->bytes;
   return result;
 }
 
 void Ledger::reset_peaks() {
-  const std::lock_guard lock(mutex_);
-  total_.peak_bytes = total_.used_bytes;
+  const MutexLock lock(mutex_);
+  for (auto& [account, state] : accounts_) state.use.peak_bytes = state.use.used_bytes;
   for (MemoryUse& use : by_category_) use.peak_bytes = use.used_bytes;
 }
 
@@ -121,27 +400,80 @@ Permit::~Permit() {
   if (ledger_ != nullptr) ledger_->release(bytes_, key_);
 }
 
-Result<PageRun> PageRun::map(std::uint64_t bytes, MemoryCategory category, std::string_view owner,
-                             Ledger& ledger) {
-  PageRun run;
-  if (bytes == 0) return run;
-  const std::uint64_t rounded = bytes > kRequestBytesMax ? bytes : round_up_to_pages(bytes);
-  CUZK_TRY(run.permit_, ledger.admit(rounded, category, owner));
+Permit Permit::split(std::uint64_t bytes) {
+  CUZK_CHECK(bytes <= bytes_);
+  bytes_ -= bytes;
+  return Permit(ledger_, bytes, key_);
+}
+
+void Permit::reassign(MemoryCategory category, std::string_view owner) {
+  if (ledger_ == nullptr) return;
+  Ledger::Key key{key_.account, category, std::string(owner)};
+  ledger_->reassign(bytes_, key_, key);
+  key_ = std::move(key);
+}
+
+Result<PageRun> PageRun::map_under(Permit permit) {
+  const std::uint64_t bytes = permit.bytes();
   void* const pages =
-      ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) {
     return Error{ErrorKind::kResourceExhausted,
                  fmt::format("{} ({}) needs {} bytes and the operating system has none to give",
-                             owner, to_string(category), rounded)};
+                             permit.key_.owner, to_string(permit.key_.category), bytes)};
   }
   // A wish, not a need: where huge pages are off the buffer works with small ones.
-  if (rounded >= kHugePageBytes) ::madvise(pages, rounded, MADV_HUGEPAGE);
+  if (bytes >= kHugePageBytes) ::madvise(pages, bytes, MADV_HUGEPAGE);
+  PageRun run;
+  run.permit_ = std::move(permit);
   run.data_ = pages;
   return run;
 }
 
+Result<PageRun> PageRun::map(std::uint64_t bytes, MemoryCategory category, std::string_view owner,
+                             Ledger& ledger) {
+  if (bytes == 0) return PageRun();
+  CUZK_TRY(Permit permit, ledger.admit(round_up_to_pages(bytes), category, owner));
+  return map_under(std::move(permit));
+}
+
+Result<PageRun> PageRun::map_within(Permit& reservation, std::uint64_t bytes,
+                                    MemoryCategory category, std::string_view owner) {
+  if (bytes == 0) return PageRun();
+  const std::uint64_t rounded = round_up_to_pages(bytes);
+  if (rounded > reservation.bytes()) {
+    return Error{ErrorKind::kResourceExhausted,
+                 fmt::format("{} ({}) needs {} bytes of a reservation that has {} left", owner,
+                             to_string(category), rounded, reservation.bytes())};
+  }
+  Permit permit = reservation.split(rounded);
+  permit.reassign(category, owner);
+  return map_under(std::move(permit));
+}
+
+Result<PageRun> PageRun::reuse(std::uint64_t bytes, MemoryCategory category, std::string_view owner,
+                               Ledger& ledger) {
+  if (bytes == 0) return PageRun();
+  const std::uint64_t rounded = round_up_to_pages(bytes);
+  Ledger::Key key{Account::host(), category, std::string(owner)};
+  PageRun run;
+  if (void* const pages = ledger.take_pooled(rounded, key); pages != nullptr) {
+    run.permit_ = Permit(&ledger, rounded, std::move(key));
+    run.data_ = pages;
+  } else {
+    CUZK_TRY(run, map(bytes, category, owner, ledger));
+  }
+  run.reusable_ = true;
+  return run;
+}
+
 PageRun::~PageRun() {
-  if (data_ != nullptr) ::munmap(data_, permit_.bytes());
+  if (data_ == nullptr) return;
+  if (reusable_ && permit_.ledger_->keep_pooled(data_, permit_.bytes(), permit_.key_)) {
+    permit_.bytes_ = 0;  // the pool holds them now
+    return;
+  }
+  ::munmap(data_, permit_.bytes());
 }
 
 }  // namespace cuzk::base

@@ -185,7 +185,7 @@ TEST(MemoryCategory, EachHasItsOwnWord) {
     words.emplace_back(to_string(static_cast<MemoryCategory>(i)));
   }
   EXPECT_THAT(words, ::testing::ElementsAre("srs", "matrices", "input", "witness", "evaluation",
-                                            "msm-scratch", "pending", "other"));
+                                            "msm-scratch", "pending", "pool", "other"));
 }
 
 }  // namespace

@@ -1,0 +1,99 @@
+// Strict reading of sizes; exact arithmetic in 128 bits, so that a fraction is never rounded.
+#include "base/byte_size.h"
+
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace cuzk::base {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+
+constexpr std::uint64_t kBytesMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kThousand = 1000;
+constexpr std::array<Unit, 11> kUnits = {{
+    {"B", 1},
+    {"KiB", std::uint64_t{1} << 10},
+    {"MiB", std::uint64_t{1} << 20},
+    {"GiB", std::uint64_t{1} << 30},
+    {"TiB", std::uint64_t{1} << 40},
+    {"PiB", std::uint64_t{1} << 50},
+    {"kB", kThousand},
+    {"MB", kThousand* kThousand},
+    {"GB", kThousand* kThousand* kThousand},
+    {"TB", kThousand* kThousand* kThousand* kThousand},
+    {"PB", kThousand* kThousand* kThousand* kThousand* kThousand},
+}};
+// More digits than any size that fits has, few enough that the products below fit 128 bits.
+constexpr std::size_t kDigitsMax = 19;
+
+Error fault(std::string_view text, std::string_view reason) {
+  return {ErrorKind::kInvalidArgument,
+          fmt::format("'{}' is not a size: {} (write for example 48GiB or 1.5TiB)",
+                      text.substr(0, 64), reason)};
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Takes the digits at the front of `text`.
+std::string_view take_digits(std::string_view& text) {
+  std::size_t count = 0;
+  while (count < text.size() && is_digit(text[count])) ++count;
+  const std::string_view digits = text.substr(0, count);
+  text.remove_prefix(count);
+  return digits;
+}
+
+Wide number_of(std::string_view digits) {
+  Wide number = 0;
+  for (const char c : digits) number = number * 10 + static_cast<unsigned>(c - '0');
+  return number;
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_byte_size(std::string_view text) {
+  std::string_view rest = text;
+  const std::string_view whole = take_digits(rest);
+  if (whole.empty()) return fault(text, "it does not begin with a digit");
+  std::string_view fraction;
+  if (!rest.empty() && rest.front() == '.') {
+    rest.remove_prefix(1);
+    fraction = take_digits(rest);
+    if (fraction.empty()) return fault(text, "no digit follows the point");
+  }
+  if (whole.size() > kDigitsMax || fraction.size() > kDigitsMax) {
+    return fault(text, "it has too many digits");
+  }
+  if (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+  if (rest.empty()) return fault(text, "it has no unit");
+  for (const Unit& unit : kUnits) {
+    if (unit.name != rest) continue;
+    Wide scale = 1;
+    for (std::size_t i = 0; i < fraction.size(); ++i) scale *= 10;
+    const Wide part = number_of(fraction) * unit.bytes;
+    if (part % scale != 0) return fault(text, "it is no whole number of bytes");
+    const Wide bytes = number_of(whole) * unit.bytes + part / scale;
+    if (bytes > kBytesMax) return fault(text, "it is more than any machine has");
+    return static_cast<std::uint64_t>(bytes);
+  }
+  return fault(text, "its unit is none of B KiB MiB GiB TiB PiB kB MB GB TB PB");
+}
+
+std::string format_byte_size(std::uint64_t bytes) {
+  std::size_t index = 0;
+  while (index + 1 < 6 && bytes >= kUnits[index + 1].bytes) ++index;
+  const Unit& unit = kUnits[index];
+  if (bytes % unit.bytes == 0) return fmt::format("{} {}", bytes / unit.bytes, unit.name);
+  const double amount = static_cast<double>(bytes) / static_cast<double>(unit.bytes);
+  return fmt::format("{:.2f} {}", amount, unit.name);
+}
+
+}  // namespace cuzk::base

@@ -1,0 +1,22 @@
+// Sizes in bytes as people write them: "48GiB", "1.5 TiB", "500 MB".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace cuzk::base {
+
+// The bytes of "<number><unit>", with at most one space between. The number is decimal digits with
+// an optional fraction; the unit is B, or KiB MiB GiB TiB PiB (powers of 1024), or kB MB GB TB PB
+// (powers of 1000), letter for letter. Errors (kInvalidArgument): no unit (a bare "48" could mean
+// anything), another spelling, a sign, an amount that is no whole number of bytes, more than
+// 2^63-1.
+Result<std::uint64_t> parse_byte_size(std::string_view text);
+
+// The same for people: "48 GiB", "1.04 GiB", "512 B". Two decimals at most, rounded to nearest.
+std::string format_byte_size(std::uint64_t bytes);
+
+}  // namespace cuzk::base
