@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
-#include "base/thread_annotations.h"
 
 namespace cuzk::base {
 
