@@ -1,0 +1,277 @@
+// The thread-safe face: limits, digests, the lock, the ballast; and how a journal is opened.
+#include "engine/journal.h"
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "engine/journal_database.h"
+#include "engine/journal_files.h"
+#include "engine/journal_log.h"
+#include "engine/journal_rebuild.h"
+#include "engine/journal_schema.h"
+#include "engine/journal_store.h"
+#include "hash/sha256.h"
+
+namespace cuzk::engine {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+using base::Result;
+using base::Status;
+
+// SQLite keeps values to 10^9 bytes; the rest is for their row.
+constexpr std::uint64_t kInputBytesLimit = 999'000'000;
+constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
+constexpr std::size_t kMagicBytesMin = 12;  // that must fit for damage to be likelier than a mix-up
+
+Status check_name(std::string_view name, std::size_t bytes_max, std::string_view what) {
+  if (name.empty() || name.size() > bytes_max) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("{} has {} bytes, expected 1 to {}", what, name.size(), bytes_max)};
+  }
+  const bool has_control = std::any_of(name.begin(), name.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (!has_control) return base::ok_status();
+  return Error{ErrorKind::kInvalidArgument, fmt::format("{} has control characters", what)};
+}
+
+Status check_size(std::size_t bytes, std::uint64_t bytes_max, std::string_view what) {
+  if (bytes <= bytes_max) return base::ok_status();
+  return Error{ErrorKind::kInvalidArgument,
+               fmt::format("{} has {} bytes, more than {}", what, bytes, bytes_max)};
+}
+
+Status check_submission(const JobSubmission& submission, std::uint64_t input_bytes_max) {
+  CUZK_TRY_STATUS(check_name(submission.request_id, kRequestIdBytesMax, "the request id"));
+  CUZK_TRY_STATUS(check_name(submission.kind, kJobKindBytesMax, "the job kind"));
+  if (submission.partition_count == 0 || submission.partition_count > kPartitionCountMax) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("job '{}' has {} partitions, expected 1 to {}", submission.request_id,
+                             submission.partition_count, kPartitionCountMax)};
+  }
+  return check_size(submission.input.size(), input_bytes_max, "the input");
+}
+
+// Refuses to touch a file that is not even nearly a database: a wrong path, not damage. A page of
+// zeros is what some file systems leave after a loss of power.
+Status expect_database(base::ByteSpan file, const std::string& name) {
+  if (file.empty()) return base::ok_status();
+  std::size_t equal = 0, zeros = 0;
+  for (std::size_t i = 0; i < kDatabaseMagic.size() && i < file.size(); ++i) {
+    equal += file[i] == static_cast<std::uint8_t>(kDatabaseMagic[i]) ? 1 : 0;
+    zeros += file[i] == 0 ? 1 : 0;
+  }
+  if (equal >= kMagicBytesMin || zeros == kDatabaseMagic.size()) return base::ok_status();
+  return Error{ErrorKind::kMalformed,
+               fmt::format("{}: the file is no journal and no database; move it away or name "
+                           "another folder",
+                           name)};
+}
+
+// An existing path's bytes, or nothing.
+Result<std::shared_ptr<const base::MappedFile>> map_if_there(const std::filesystem::path& path) {
+  auto file = base::MappedFile::open(path);
+  if (!file.ok() && file.error().kind == ErrorKind::kNotFound) {
+    return base::MappedFile::of_bytes({}, path.string());
+  }
+  return file;
+}
+
+}  // namespace
+
+Journal::Journal(JournalOptions options, internal::FolderLock lock)
+    : options_(std::move(options)),
+      lock_(std::make_unique<internal::FolderLock>(std::move(lock))) {}
+
+Journal::~Journal() = default;
+
+Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options) {
+  CUZK_CHECK(options.now_ms != nullptr);
+  if (options.input_bytes_max > kInputBytesLimit) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("the journal keeps inputs to {} bytes, not to {}", kInputBytesLimit,
+                             options.input_bytes_max)};
+  }
+  CUZK_TRY(auto lock, internal::FolderLock::take(internal::JournalPaths(options.folder)));
+  std::unique_ptr<Journal> journal(new Journal(std::move(options), std::move(lock)));
+  const MutexLock hold(journal->mutex_);
+  CUZK_TRY_STATUS(journal->open_store());
+  return journal;
+}
+
+template <class Change, class Outcome>
+Outcome Journal::with_reserve(Change change) {
+  Outcome outcome = change(*store_);
+  if (!outcome.ok() && outcome.error().kind == ErrorKind::kResourceExhausted &&
+      ballast_->release()) {
+    outcome = change(*store_);
+  }
+  return outcome;
+}
+
+Status Journal::open_store() {
+  const internal::JournalPaths paths(options_.folder);
+  const std::int64_t now_ms = options_.now_ms();
+  internal::remove_leftovers(paths);
+  CUZK_TRY_STATUS(internal::adopt_rebuilt(paths, now_ms, report_));
+  internal::LogScan log;
+  {
+    CUZK_TRY(const auto file, map_if_there(paths.database()));
+    CUZK_TRY_STATUS(expect_database(file->bytes(), file->name()));
+    report_.created = file->size_bytes() == 0;
+    CUZK_TRY(const auto log_file, map_if_there(paths.log()));
+    log = internal::scan_log(log_file->bytes());
+    report_.unfinished_log_bytes = log.unfinished_bytes;
+  }
+  const auto open_database = [&]() -> Result<internal::Database> {
+    CUZK_TRY(auto database, internal::Database::open(paths.database(), options_.file_layer));
+    CUZK_TRY_STATUS(internal::configure(database, options_.size_bytes_max));
+    CUZK_TRY_STATUS(internal::migrate(database, internal::migrations(), now_ms));
+    CUZK_TRY_STATUS(internal::check(database));
+    return database;
+  };
+  Result<internal::Database> database = Error{ErrorKind::kMalformed, ""};
+  if (log.lost_commits == 0) {
+    database = open_database();
+  } else {
+    report_.losses.push_back(
+        fmt::format("the write-ahead log is damaged: {} of its transactions were behind the damage",
+                    log.lost_commits));
+  }
+  if (!database.ok() && database.error().kind == ErrorKind::kMalformed && !report_.created) {
+    if (!database.error().message.empty()) report_.losses.push_back(database.error().message);
+    CUZK_TRY_STATUS(internal::rebuild(paths, log, now_ms, report_));
+    CUZK_TRY_STATUS(internal::adopt_rebuilt(paths, now_ms, report_));
+    database = open_database();
+  }
+  if (!database.ok()) return std::move(database).error().within("cannot open the journal");
+  store_ = std::make_unique<internal::Store>(std::move(database).value(), options_.size_bytes_max,
+                                             options_.reserve_bytes);
+  internal::sync_folder(paths.folder);
+  ballast_ = std::make_unique<internal::Ballast>(paths.ballast(), options_.reserve_bytes);
+  (void)ballast_->hold();  // a full disk is no reason not to finish what is there
+  CUZK_TRY(report_.requeued_count,
+           with_reserve([&](auto& store) { return store.requeue_all(now_ms); }));
+  return base::ok_status();
+}
+
+Result<AcceptedJob> Journal::accept(const JobSubmission& submission) {
+  Status valid = check_submission(submission, options_.input_bytes_max);
+  const hash::Digest digest = valid.ok() ? hash::sha256(submission.input) : hash::Digest{};
+  const MutexLock hold(mutex_);
+  Result<AcceptedJob> outcome = [&]() CUZK_REQUIRES(mutex_) -> Result<AcceptedJob> {
+    CUZK_TRY_STATUS(std::move(valid));
+    CUZK_TRY_STATUS(ballast_->hold());
+    return store_->accept(submission, digest, options_.now_ms());
+  }();
+  if (!outcome.ok()) {
+    ++counts_.refused_count;
+  } else {
+    switch (outcome->acceptance) {
+      case Acceptance::kNew: ++counts_.accepted_count; break;
+      case Acceptance::kJoined: ++counts_.joined_count; break;
+      case Acceptance::kRetried: ++counts_.retried_count; break;
+    }
+  }
+  return outcome;
+}
+
+Result<JobRecord> Journal::start(std::string_view request_id) {
+  const MutexLock hold(mutex_);
+  return with_reserve([&](auto& store) { return store.start(request_id, options_.now_ms()); });
+}
+
+Status Journal::requeue(std::string_view request_id, std::uint32_t attempt) {
+  const MutexLock hold(mutex_);
+  return with_reserve(
+      [&](auto& store) { return store.requeue(request_id, attempt, options_.now_ms()); });
+}
+
+Status Journal::complete(std::string_view request_id, std::uint32_t attempt,
+                         base::ByteSpan result) {
+  CUZK_TRY_STATUS(check_size(result.size(), kJobResultBytesMax, "the result"));
+  const MutexLock hold(mutex_);
+  return with_reserve(
+      [&](auto& store) { return store.complete(request_id, attempt, result, options_.now_ms()); });
+}
+
+Status Journal::fail(std::string_view request_id, std::uint32_t attempt, Error failure) {
+  if (failure.message.size() > kFailureBytesMax) failure.message.resize(kFailureBytesMax);
+  const MutexLock hold(mutex_);
+  return with_reserve(
+      [&](auto& store) { return store.fail(request_id, attempt, failure, options_.now_ms()); });
+}
+
+Result<JobState> Journal::cancel(std::string_view request_id) {
+  const MutexLock hold(mutex_);
+  return with_reserve([&](auto& store) { return store.cancel(request_id, options_.now_ms()); });
+}
+
+Result<PartitionOutcome> Journal::record_partition(std::string_view request_id,
+                                                   std::uint32_t attempt, std::uint32_t partition,
+                                                   base::ByteSpan proof) {
+  CUZK_TRY_STATUS(check_size(proof.size(), kPartitionProofBytesMax, "the partition's proof"));
+  const MutexLock hold(mutex_);
+  return with_reserve(
+      [&](auto& store) { return store.record_partition(request_id, attempt, partition, proof); });
+}
+
+Status Journal::forget_partitions(std::string_view request_id, std::uint32_t attempt) {
+  const MutexLock hold(mutex_);
+  return with_reserve([&](auto& store) { return store.forget_partitions(request_id, attempt); });
+}
+
+Result<JobRecord> Journal::find(std::string_view request_id) {
+  const MutexLock hold(mutex_);
+  return store_->find(request_id);
+}
+
+Result<base::Bytes> Journal::input(std::string_view request_id) {
+  const MutexLock hold(mutex_);
+  return store_->input(request_id, options_.now_ms());
+}
+
+Result<base::Bytes> Journal::result(std::string_view request_id) {
+  const MutexLock hold(mutex_);
+  return store_->result(request_id, options_.now_ms());
+}
+
+Result<std::vector<PartitionProof>> Journal::partitions(std::string_view request_id) {
+  const MutexLock hold(mutex_);
+  return store_->partitions(request_id);
+}
+
+Result<std::vector<JobRecord>> Journal::list(const JobQuery& query) {
+  const MutexLock hold(mutex_);
+  return store_->list(query);
+}
+
+Result<std::vector<UnfinishedJob>> Journal::unfinished() {
+  const MutexLock hold(mutex_);
+  return store_->unfinished();
+}
+
+Result<PruneReport> Journal::prune(const Retention& retention) {
+  const MutexLock hold(mutex_);
+  return with_reserve([&](auto& store) { return store.prune(retention, options_.now_ms()); });
+}
+
+Result<JournalStatistics> Journal::statistics() {
+  const MutexLock hold(mutex_);
+  CUZK_TRY(JournalStatistics out, store_->statistics());
+  out.accepted_count = counts_.accepted_count;
+  out.joined_count = counts_.joined_count;
+  out.retried_count = counts_.retried_count;
+  out.refused_count = counts_.refused_count;
+  return out;
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,95 @@
+// SQLite behind values and Results, for the journal only: a connection, its statements and a
+// transaction that rolls back unless it was committed. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace cuzk::engine::internal {
+
+// One prepared statement. Values are bound in order of appearance; a failure to bind is kept and
+// returned by the next step. Spans and texts are borrowed until the statement dies or is reset.
+class Statement {
+ public:
+  Statement& bind(std::int64_t value);
+  Statement& bind(std::string_view text);
+  Statement& bind(base::ByteSpan blob);
+  Statement& bind(const std::optional<std::int64_t>& value);  // empty: NULL
+
+  // Whether there is one more row.
+  base::Result<bool> step();
+  // For statements that answer nothing.
+  base::Status run();
+  // Ready to be bound and stepped again.
+  void reset();
+
+  // Columns of the row that step() reached, borrowed until the next step.
+  std::int64_t integer(int column) const;
+  std::string_view text(int column) const;
+  base::ByteSpan blob(int column) const;
+  bool is_null(int column) const;
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const noexcept;
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::string name_;  // of the database, for errors
+  int bound_count_ = 0;
+  int bind_error_ = 0;
+};
+
+class Database {
+ public:
+  // Opens, and creates where nothing is. `vfs` names SQLite's file layer; null is its own. Errors
+  // carry the file's name: kMalformed when the bytes are damaged or no database, kUnavailable when
+  // another process holds it, kResourceExhausted when the disk, the size limit or memory is full,
+  // else kIo. All functions below fail with the same kinds.
+  static base::Result<Database> open(const std::filesystem::path& path, const char* vfs);
+
+  base::Result<Statement> prepare(std::string_view sql);
+  // Any number of statements whose answers do not matter.
+  base::Status execute(const std::string& sql);
+  // The first column of the first row, 0 where that is NULL; no row is an error.
+  base::Result<std::int64_t> integer(std::string_view sql);
+  // Rows changed by the last statement that ran.
+  std::int64_t changed_count() const;
+  std::int64_t last_row_id() const;
+
+ private:
+  friend class Transaction;
+  struct Close {
+    void operator()(sqlite3* connection) const noexcept;
+  };
+  std::unique_ptr<sqlite3, Close> connection_;
+  std::string name_;
+};
+
+// Between begin and commit nothing is visible or durable. Dropped without commit: rolled back.
+class Transaction {
+ public:
+  static base::Result<Transaction> begin(Database& database);
+  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+  // Durable when it returns ok.
+  base::Status commit();
+
+ private:
+  explicit Transaction(Database* database) : database_(database) {}
+  Database* database_;
+};
+
+}  // namespace cuzk::engine::internal
