@@ -3,7 +3,8 @@
 
 A room may include itself, the rooms that src/LAYERS names for it, and all that those may include.
 Folders named `kernels` or `internal` are entered by their own room alone. A library that only one
-place may know (FENCES) is included nowhere else. Quoted includes are relative to src/ or to the
+place may know (FENCES) is included nowhere else. The doors that tests have to a proof's randomness
+are named nowhere in the rooms that face users (TEST_NAMES). Quoted includes are relative to src/ or to the
 repository's root (tests/support). Exit 0 and silence when all is well, else one line a fault.
 
     tools/check_layers.py [ROOT]
@@ -31,7 +32,8 @@ FENCES = {
     "google/protobuf": ["src/service/grpc/"],
     "prometheus/": ["src/service/metrics/"],
     "sqlite3": ["src/engine/journal"],
-    "cuda": ["src/cuda/device/"],
+    "cuda_": ["src/cuda/device/"],
+    "cuda.h": ["src/cuda/device/"],
     "gtest/": ["tests/"],
     "gmock/": ["tests/"],
     "benchmark/": ["bench/"],
@@ -40,6 +42,13 @@ FENCES = {
 TEST_LIBRARIES = ("gtest/", "gmock/", "nlohmann/")
 # Tests, and the headers that the tests of one room share.
 TEST_FILES = ("_test.cpp", "test_support.h")
+
+# The doors by which tests choose a proof's blinding or a key's secrets. Where users and networks
+# come in, they may not be named at all: neither called nor filled by hand.
+TEST_NAMES = re.compile(
+    r"\b(prove_with_blinding|(?:Blinding|ToxicWaste)(?=\s*(?:<[^>]*>)?(?:\s+\w+)?\s*[{;=(]))"
+)
+TEST_NAMES_BANNED_IN = ("src/apps/", "src/service/", "src/engine/")
 
 
 def read_layers(text):
@@ -113,6 +122,18 @@ def check_file(path, text, closure, root):
     return faults
 
 
+def check_names(path, text):
+    """Uses of names that are for tests alone, as (line number, sentence)."""
+    if path.endswith(TEST_FILES) or not path.startswith(tuple(TEST_NAMES_BANNED_IN)):
+        return []
+    faults = []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = TEST_NAMES.search(line)
+        if match:
+            faults.append((number, f"{match.group(1)} is for tests: products draw their secrets"))
+    return faults
+
+
 def check_tree(root):
     """All faults under `root`, as lines."""
     try:
@@ -125,7 +146,8 @@ def check_tree(root):
             if file.suffix not in SUFFIXES or not file.is_file():
                 continue
             path = file.relative_to(root).as_posix()
-            for number, fault in check_file(path, file.read_text(), closure, root):
+            text = file.read_text()
+            for number, fault in check_file(path, text, closure, root) + check_names(path, text):
                 faults.append(f"{path}:{number}: {fault}")
     return faults
 

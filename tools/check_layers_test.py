@@ -78,6 +78,25 @@ class TreeTest(unittest.TestCase):
         self.write("src/field/a.cpp", "#include <cuda_runtime.h>\n")
         self.expect_one("only in src/cuda/device/")
 
+    def test_doors_of_tests_are_shut_for_products(self):
+        self.write("src/LAYERS", LAYERS + "service: apps\n")
+        for path in ("src/apps/cuzk/job.cpp", "src/service/http/job.cpp"):
+            for line in (
+                "auto proof = groth16::prove_with_blinding(*backend, inputs, chosen);",
+                "const groth16::Blinding<C> chosen{r, s};",
+                "run(Blinding{r, s});",
+                "groth16::ToxicWaste<C> waste;",
+                "const auto waste = ToxicWaste<Bls12_381>{tau};",
+            ):
+                self.write(path, "\n" + line + "\n")
+                self.expect_one(f"{path}:2:", "is for tests")
+            self.write(path, "CUZK_TRY(const auto waste, groth16::random_toxic_waste<C>());\n")
+            self.assertEqual(self.faults(), [])
+            self.write(path, "")
+        self.write("src/apps/cuzk/job_test.cpp", "prove_with_blinding(backend, inputs, chosen);\n")
+        self.write("src/r1cs/door.cpp", "prove_with_blinding(backend, inputs, chosen);\n")
+        self.assertEqual(self.faults(), [])
+
     def test_test_support_is_for_tests(self):
         self.write("tests/support/data.h", "#pragma once\n")
         self.write("src/field/a_test.cpp", '#include "tests/support/data.h"\n')
