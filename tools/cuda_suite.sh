@@ -3,8 +3,8 @@
 #
 #   tools/cuda_suite.sh [words for the suite: check, time, quick, field, ntt, msm, device NAME]
 #
-# BUILD (build-cuda) is the build directory, ARCH (sm_90) the device architecture, JOBS the number of
-# compilers at once, CHECKER a program to run the suite under, RUN=0 to build only.
+# BUILD (build-cuda) is the build directory, ARCH (sm_90) the device architecture, JOBS the number
+# of compilers at once, CHECKER a program to run the suite under, RUN=0 to build only.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$root/build-cuda}

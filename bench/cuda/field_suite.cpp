@@ -24,7 +24,8 @@ F expected_of(Probe probe, const F& a, const F& b) {
 
 template <class F>
 void check_field(Suite& suite) {
-  const std::vector<F> samples = ::cuzk::cuda::field::field_samples<F>(suite.quick() ? 60 : 1000, 9);
+  const std::vector<F> samples =
+      ::cuzk::cuda::field::field_samples<F>(suite.quick() ? 60 : 1000, 9);
   std::vector<F> a, b;
   for (const F& x : samples) {
     for (const F& y : samples) {
@@ -39,8 +40,8 @@ void check_field(Suite& suite) {
     // Each row of `a` holds one element: inverses are taken of `b`'s first row.
     const auto& left = probe == Probe::kInverse ? in_b : in_a;
     const auto& left_host = probe == Probe::kInverse ? b : a;
-    suite.expect_ok(run_probe<F>(suite.stream(), probe, out.template span<F>(count), left.template span<F>(count),
-                                 in_b.template span<F>(count), 1),
+    suite.expect_ok(run_probe<F>(suite.stream(), probe, out.template span<F>(count),
+                                 left.template span<F>(count), in_b.template span<F>(count), 1),
                     "probe");
     const std::vector<F> found = to_host(suite, out.template span<F>(count));
     std::size_t wrong = 0;
@@ -63,8 +64,8 @@ void time_field(Suite& suite, const char* name, Probe probe) {
   }
   const auto a = to_device(suite, values), b = to_device(suite, values);
   const double ms = suite.median_ms(5, [&] {
-    return run_probe<F>(suite.stream(), probe, a.template span<F>(kCount), a.template span<F>(kCount),
-                        b.template span<F>(kCount), kRepeats);
+    return run_probe<F>(suite.stream(), probe, a.template span<F>(kCount),
+                        a.template span<F>(kCount), b.template span<F>(kCount), kRepeats);
   });
   std::printf("%-16s %-12s %8.2f G/s\n", F::Params::kName, name,
               static_cast<double>(kCount) * kRepeats / ms / 1e6);

@@ -1,5 +1,6 @@
-// Device multiplications against sums that are known in closed form: over bases (i + 1) G the answer
-// is (sum of k_i (i + 1)) G, for any scalars. Small cases with hostile bases go term by term.
+// Device multiplications against sums that are known in closed form: over bases (i + 1) G the
+// answer is (sum of k_i (i + 1)) G, for any scalars. Small cases with hostile bases go term by
+// term.
 #include <chrono>
 #include <mutex>
 
@@ -73,7 +74,7 @@ Buffer multiples(Suite& suite, std::size_t count) {
   if (!suite.expect_ok(bases, "bases")) return {};
   suite.expect_ok(
       ::cuzk::cuda::msm::fill_multiples<G>(suite.stream(), G::generator(), 1,
-                                         bases->template span<curve::Affine<G>>(count)),
+                                           bases->template span<curve::Affine<G>>(count)),
       "bases");
   suite.expect_ok(suite.stream().synchronize(), "bases");
   return std::move(bases).value();
@@ -170,8 +171,8 @@ double check_bitmap(Suite& suite, const Buffer& bases, std::size_t count, unsign
   const F two32 = F::from_u64(std::uint64_t{1} << 32);
   const F weight = F::from_u64(static_cast<std::uint64_t>(sum >> 64)) * two32 * two32 +
                    F::from_u64(static_cast<std::uint64_t>(sum));
-  const auto expected = curve::Jacobian<G>::from_affine(G::generator())
-                            .scaled(weight.to_canonical().value);
+  const auto expected =
+      curve::Jacobian<G>::from_affine(G::generator()).scaled(weight.to_canonical().value);
   std::vector<double> times;
   for (int i = 0; i <= repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
@@ -180,9 +181,8 @@ double check_bitmap(Suite& suite, const Buffer& bases, std::size_t count, unsign
         reading<std::uint64_t>(on_device, bitmap.size()), *scratch);
     const auto end = std::chrono::steady_clock::now();
     if (!suite.expect_ok(found, "bitmap")) return 0;
-    suite.expect(*found == expected, std::string(G::kName) + " bitmap of " +
-                                         std::to_string(count) + " density " +
-                                         std::to_string(density));
+    suite.expect(*found == expected, std::string(G::kName) + " bitmap of " + std::to_string(count) +
+                                         " density " + std::to_string(density));
     times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
   }
   std::sort(times.begin(), times.end());
@@ -203,16 +203,16 @@ void check_bitmaps(Suite& suite) {
 // The median of a few multiplications under `policy`, in milliseconds of host time; the result goes
 // to `found`.
 template <class G>
-double timed_product(Suite& suite, const MsmPlan& plan, const Buffer& bases,
-                     const Buffer& scalars, int repeats, curve::Jacobian<G>& found) {
+double timed_product(Suite& suite, const MsmPlan& plan, const Buffer& bases, const Buffer& scalars,
+                     int repeats, curve::Jacobian<G>& found) {
   auto scratch = Buffer::create(plan.scratch_bytes);
   if (!suite.expect_ok(scratch, "scratch")) return 0;
   std::vector<double> times;
   for (int i = 0; i <= repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    auto result = ::cuzk::cuda::msm::multiply<G>(
-        suite.stream(), plan, reading<curve::Affine<G>>(bases, plan.count),
-        reading<Scalar<G>>(scalars, plan.count), *scratch);
+    auto result = ::cuzk::cuda::msm::multiply<G>(suite.stream(), plan,
+                                                 reading<curve::Affine<G>>(bases, plan.count),
+                                                 reading<Scalar<G>>(scalars, plan.count), *scratch);
     const auto end = std::chrono::steady_clock::now();
     if (!suite.expect_ok(result, "multiplication")) return 0;
     found = *result;
@@ -224,11 +224,12 @@ double timed_product(Suite& suite, const MsmPlan& plan, const Buffer& bases,
 }
 
 void print_product(const char* name, std::size_t log2, const MsmPlan& plan, double ms) {
-  std::printf("%s 2^%zu: %.2f ms, %d windows (%d at once), %d affine rounds, %.2f G additions a "
-              "second, scratch %.1f GiB\n",
-              name, log2, ms, plan.layout.window_count, plan.windows_at_once, plan.affine_rounds,
-              static_cast<double>(plan.count) * plan.layout.window_count / ms / 1e6,
-              static_cast<double>(plan.scratch_bytes) / (1 << 30));
+  std::printf(
+      "%s 2^%zu: %.2f ms, %d windows (%d at once), %d affine rounds, %.2f G additions a "
+      "second, scratch %.1f GiB\n",
+      name, log2, ms, plan.layout.window_count, plan.windows_at_once, plan.affine_rounds,
+      static_cast<double>(plan.count) * plan.layout.window_count / ms / 1e6,
+      static_cast<double>(plan.scratch_bytes) / (1 << 30));
   std::fflush(stdout);
 }
 
@@ -322,26 +323,20 @@ void sweep_multiplications(Suite& suite, std::size_t size_log2) {
     curve::Jacobian<G> found;
     const double ms = timed_product<G>(suite, *plan, bases, on_device, 3, found);
     suite.expect(found == expected, "result in the sweep");
-    std::printf("pairs in runs of %d, runs of %d, ", policy.pair_run_length,
-                policy.run_length_max);
+    std::printf("pairs in runs of %d, runs of %d, ", policy.pair_run_length, policy.run_length_max);
     print_product(G::kName, size_log2, *plan, ms);
   };
-  for (const bool ahead : {false, true}) {
-    for (int more = -1; more <= 1; ++more) {
-      for (int rounds = 0; rounds <= 4; ++rounds) {
-        if (ahead && (rounds == 0 || more != 0)) continue;
-        MsmPolicy policy;
-        policy.window_count = windows + more;
-        policy.affine_rounds_max = rounds;
-        policy.affine_entries_min = 1.5;
-        policy.affine_count_min = 0;
-        policy.reads_pairs_ahead = ahead;
-        std::printf(ahead ? "ahead " : "");
-        run(policy);
-      }
+  for (int more = -1; more <= 1; ++more) {
+    for (int rounds = 0; rounds <= 4; ++rounds) {
+      MsmPolicy policy;
+      policy.window_count = windows + more;
+      policy.affine_rounds_max = rounds;
+      policy.affine_entries_min = 1.5;
+      policy.affine_count_min = 0;
+      run(policy);
     }
   }
-  for (const int length : {32, 128}) {
+  for (const int length : {16, 64, 128}) {
     MsmPolicy policy;
     policy.pair_run_length = length;
     run(policy);

@@ -1,5 +1,5 @@
-// The device suite: checks against host arithmetic and timings, in one program that needs only nvcc,
-// a C++ compiler and the standard library. tools/cuda_suite.sh builds and runs it.
+// The device suite: checks against host arithmetic and timings, in one program that needs only
+// nvcc, a C++ compiler and the standard library. tools/cuda_suite.sh builds and runs it.
 #pragma once
 
 #include <algorithm>
@@ -58,9 +58,8 @@ inline void parallel_for(std::size_t count,
   const std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> all;
   for (std::size_t t = 0; t < threads; ++t) {
-    all.emplace_back([&work, t, threads, count] {
-      work(count * t / threads, count * (t + 1) / threads);
-    });
+    all.emplace_back(
+        [&work, t, threads, count] { work(count * t / threads, count * (t + 1) / threads); });
   }
   for (std::thread& thread : all) thread.join();
 }
@@ -91,8 +90,8 @@ template <class T>
 ::cuzk::cuda::device::Buffer to_device(Suite& suite, const std::vector<T>& values) {
   auto buffer = ::cuzk::cuda::device::Buffer::create(values.size() * sizeof(T));
   if (!suite.expect_ok(buffer, "allocation")) return {};
-  suite.expect_ok(::cuzk::cuda::device::upload<T>(suite.stream(), buffer->template span<T>(values.size()),
-                                                values),
+  suite.expect_ok(::cuzk::cuda::device::upload<T>(suite.stream(),
+                                                  buffer->template span<T>(values.size()), values),
                   "upload");
   suite.expect_ok(suite.stream().synchronize(), "upload");
   return std::move(buffer).value();

@@ -60,10 +60,9 @@ int run(const Options& options) {
     std::printf("no device: %s\n", device.error().message.c_str());
     return 2;
   }
-  std::printf("device %d: %s, %s, %s, sm_%d, %d multiprocessors, %d MHz, %llu MiB\n",
-              device->index, device->name.c_str(), device->uuid.c_str(),
-              device->pci_address.c_str(), device->capability, device->multiprocessor_count,
-              device->clock_khz / 1000,
+  std::printf("device %d: %s, %s, %s, sm_%d, %d multiprocessors, %d MHz, %llu MiB\n", device->index,
+              device->name.c_str(), device->uuid.c_str(), device->pci_address.c_str(),
+              device->capability, device->multiprocessor_count, device->clock_khz / 1000,
               static_cast<unsigned long long>(device->memory_bytes >> 20));
   if (!::cuzk::cuda::device::use_device(*device).ok()) return 2;
   auto stream = ::cuzk::cuda::device::Stream::create();

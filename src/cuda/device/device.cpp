@@ -23,7 +23,8 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 
 base::Result<DeviceInfo> describe(int index) {
   cudaDeviceProp properties;
-  CUZK_TRY_STATUS(to_status(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties"));
+  CUZK_TRY_STATUS(
+      to_status(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties"));
   DeviceInfo info;
   info.index = index;
   info.name = properties.name;
@@ -78,9 +79,8 @@ base::Result<std::uint64_t> memory_free_bytes() {
 }
 
 base::Status allow_shared_bytes(const void* kernel, int bytes) {
-  return to_status(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-      "cudaFuncSetAttribute");
+  return to_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                   "cudaFuncSetAttribute");
 }
 
 }  // namespace cuzk::cuda::device

@@ -30,8 +30,8 @@ bool is_sticky(cudaError_t code) {
 
 base::Error cuda_error(int code, std::string_view call) {
   const auto status = static_cast<cudaError_t>(code);
-  std::string message = std::string(call) + ": " + cudaGetErrorString(status) + " (" +
-                        cudaGetErrorName(status) + ")";
+  std::string message =
+      std::string(call) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
   if (status == cudaErrorMemoryAllocation) {
     return {base::ErrorKind::kResourceExhausted, std::move(message)};
   }
@@ -50,8 +50,6 @@ base::Status to_status(int code, std::string_view call) {
   return base::ok_status();
 }
 
-base::Status launched(std::string_view kernel) {
-  return to_status(cudaGetLastError(), kernel);
-}
+base::Status launched(std::string_view kernel) { return to_status(cudaGetLastError(), kernel); }
 
 }  // namespace cuzk::cuda::device

@@ -1,11 +1,11 @@
 // Carry chains over 32-bit words: PTX on a device, the same steps in portable C++ on a host.
 //
-// A chain is a run of calls that pass one carry along. On a device the carry is the hardware flag, so
-// nothing that touches the flag may stand between two calls of a chain; on a host it is the value in
-// `Flag`. Host tests thus check the very sequence of steps that the device runs.
+// A chain is a run of calls that pass one carry along. On a device the carry is the hardware flag,
+// so nothing that touches the flag may stand between two calls of a chain; on a host it is the
+// value in `Flag`. Host tests thus check the very sequence of steps that the device runs.
 //
-// `wide_*` adds a product of two words to a pair of words. ptxas fuses its two instructions into one
-// IMAD.WIDE.X, the instruction that bounds all prime field arithmetic on these devices.
+// `wide_*` adds a product of two words to a pair of words. ptxas fuses its two instructions into
+// one IMAD.WIDE.X, the instruction that bounds all prime field arithmetic on these devices.
 #pragma once
 
 #include <cstdint>

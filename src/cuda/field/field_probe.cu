@@ -1,7 +1,6 @@
 // One kernel an operation; the loop feeds each result back, so that it measures dependent work.
-#include "cuda/field/field_probe.h"
-
 #include "cuda/device/error.h"
+#include "cuda/field/field_probe.h"
 #include "cuda/field/word_field.h"
 
 namespace cuzk::cuda::field {
@@ -24,8 +23,8 @@ __device__ T apply(const T& a, const T& b) {
 }
 
 template <Probe kProbe, class T>
-__global__ void __launch_bounds__(256) probe_kernel(T* out, const T* a, const T* b,
-                                                    std::size_t count, int repeats) {
+__global__ void __launch_bounds__(256)
+    probe_kernel(T* out, const T* a, const T* b, std::size_t count, int repeats) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i >= count) return;
   T x = a[i];
@@ -35,8 +34,8 @@ __global__ void __launch_bounds__(256) probe_kernel(T* out, const T* a, const T*
 }
 
 template <Probe kProbe, class T>
-base::Status launch(const device::Stream& stream, T* out, const T* a, const T* b,
-                    std::size_t count, int repeats) {
+base::Status launch(const device::Stream& stream, T* out, const T* a, const T* b, std::size_t count,
+                    int repeats) {
   probe_kernel<kProbe><<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream.handle()>>>(
       out, a, b, count, repeats);
   return device::launched("probe_kernel");
@@ -57,8 +56,7 @@ base::Status run_probe(const device::Stream& stream, Probe probe, device::Device
     case Probe::kProduct: return launch<Probe::kProduct>(stream, to, x, y, out.size, repeats);
     case Probe::kSquare: return launch<Probe::kSquare>(stream, to, x, y, out.size, repeats);
     case Probe::kSum: return launch<Probe::kSum>(stream, to, x, y, out.size, repeats);
-    case Probe::kDifference:
-      return launch<Probe::kDifference>(stream, to, x, y, out.size, repeats);
+    case Probe::kDifference: return launch<Probe::kDifference>(stream, to, x, y, out.size, repeats);
     case Probe::kTwoProducts:
       return launch<Probe::kTwoProducts>(stream, to, x, y, out.size, repeats);
     case Probe::kInverse: return launch<Probe::kInverse>(stream, to, x, y, out.size, repeats);
@@ -66,8 +64,8 @@ base::Status run_probe(const device::Stream& stream, Probe probe, device::Device
   return base::ok_status();
 }
 
-#define CUZK_CUDA_PROBE(F)                                                                      \
-  template base::Status run_probe<F>(const device::Stream&, Probe, device::DeviceSpan<F>,       \
+#define CUZK_CUDA_PROBE(F)                                                                \
+  template base::Status run_probe<F>(const device::Stream&, Probe, device::DeviceSpan<F>, \
                                      device::DeviceSpan<F>, device::DeviceSpan<F>, int);
 CUZK_CUDA_PROBE(cuzk::field::bls12_381::Fp)
 CUZK_CUDA_PROBE(cuzk::field::bls12_381::Fr)

@@ -18,10 +18,9 @@ template <class F>
 base::Status run_probe(const device::Stream& stream, Probe probe, device::DeviceSpan<F> out,
                        device::DeviceSpan<F> a, device::DeviceSpan<F> b, int repeats);
 
-#define CUZK_CUDA_PROBE_EXTERN(F)                                                          \
-  extern template base::Status run_probe<F>(const device::Stream&, Probe,                  \
-                                            device::DeviceSpan<F>, device::DeviceSpan<F>, \
-                                            device::DeviceSpan<F>, int);
+#define CUZK_CUDA_PROBE_EXTERN(F)                                                                \
+  extern template base::Status run_probe<F>(const device::Stream&, Probe, device::DeviceSpan<F>, \
+                                            device::DeviceSpan<F>, device::DeviceSpan<F>, int);
 CUZK_CUDA_PROBE_EXTERN(cuzk::field::bls12_381::Fp)
 CUZK_CUDA_PROBE_EXTERN(cuzk::field::bls12_381::Fr)
 CUZK_CUDA_PROBE_EXTERN(cuzk::field::bn254::Fp)

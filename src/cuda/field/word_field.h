@@ -2,10 +2,10 @@
 //
 // `WordField<P>` has the layout and the Montgomery form of `PrimeField<P>` (R = 2^(64 N), fully
 // reduced), so arrays of one are arrays of the other. Products keep two accumulators: `even` holds
-// partial products that begin at an even word and `odd` those that begin at an odd one, so that each
-// row of a product is two unbroken carry chains of IMAD.WIDE and no carry is ever stored.
-// A field of W words: a product costs 2 W^2 IMAD.WIDE and W low products, a square
-// W (W + 1) / 2 + W^2; docs/math/cuda_field.md counts them.
+// partial products that begin at an even word and `odd` those that begin at an odd one, so that
+// each row of a product is two unbroken carry chains of IMAD.WIDE and no carry is ever stored. A
+// field of W words: a product costs 2 W^2 IMAD.WIDE and W low products, a square W (W + 1) / 2 +
+// W^2; docs/math/cuda_field.md counts them.
 #pragma once
 
 #include <cstddef>
@@ -120,10 +120,9 @@ class alignas(16) WordField {
     return rows.value().reduced_once();
   }
   // (a b + c d) / R with one reduction instead of two. Only where Constants::kSumsTwoProducts.
-  CUZK_HD static CUZK_INLINE WordField sum_of_products(const WordField& a, const WordField& b,
-                                                       const WordField& c, const WordField& d)
-    requires(WordConstants<P>::kSumsTwoProducts)
-  {
+  CUZK_HD static CUZK_INLINE WordField
+  sum_of_products(const WordField& a, const WordField& b, const WordField& c,
+                  const WordField& d) requires(WordConstants<P>::kSumsTwoProducts) {
     Rows rows;
     rows.first(a, b.word[0]);
     rows.more(c, d.word[0]);
@@ -153,9 +152,7 @@ class alignas(16) WordField {
     return a * b;
   }
   CUZK_HD static CUZK_OUT_OF_LINE WordField called_square(WordField a) { return a.squared(); }
-  CUZK_HD CUZK_INLINE WordField times(const WordField& b) const {
-    return called_product(*this, b);
-  }
+  CUZK_HD CUZK_INLINE WordField times(const WordField& b) const { return called_product(*this, b); }
   CUZK_HD CUZK_INLINE WordField squared_there() const { return called_square(*this); }
 
   CUZK_HD WordField& operator+=(const WordField& b) { return *this = *this + b; }
@@ -164,8 +161,7 @@ class alignas(16) WordField {
 
   // Lazy arithmetic: values below 2 p stand for their residues, so that a product needs no final
   // subtraction. `reduced` operands are below p. normalised() brings a value below p again.
-  CUZK_HD static CUZK_OUT_OF_LINE WordField called_lazy_product(WordField reduced,
-                                                                WordField lazy) {
+  CUZK_HD static CUZK_OUT_OF_LINE WordField called_lazy_product(WordField reduced, WordField lazy) {
     // The lazy operand is the one that is read word by word: then rows stay below
     // 2 p 2^32 whatever it holds, and the result below p (2 p / R) + p < 2 p.
     Rows rows;

@@ -43,15 +43,16 @@ TYPED_TEST(WordFieldLaws, AgreesWithTheHostFieldOnAllPairsOfSamples) {
 
 TYPED_TEST(WordFieldLaws, SumsTwoProductsWithOneReduction) {
   if constexpr (TestFixture::Word::Constants::kSumsTwoProducts) {
-  const auto samples = field_samples<typename TestFixture::Host>(12, 2);
-  for (const auto& a : samples) {
-    for (const auto& b : samples) {
-      for (const auto& c : samples) {
-        const auto x = TestFixture::word(a), y = TestFixture::word(b), z = TestFixture::word(c);
-        ASSERT_EQ(TestFixture::host(TestFixture::Word::sum_of_products(x, y, z, x)), a * b + c * a);
+    const auto samples = field_samples<typename TestFixture::Host>(12, 2);
+    for (const auto& a : samples) {
+      for (const auto& b : samples) {
+        for (const auto& c : samples) {
+          const auto x = TestFixture::word(a), y = TestFixture::word(b), z = TestFixture::word(c);
+          ASSERT_EQ(TestFixture::host(TestFixture::Word::sum_of_products(x, y, z, x)),
+                    a * b + c * a);
+        }
       }
     }
-  }
   }
 }
 
@@ -76,8 +77,8 @@ TYPED_TEST(WordFieldLaws, KeepsLazyValuesBelowTwiceTheModulus) {
   const auto expect = [](const Word& lazy, const Host& expected) {
     const Word normal = lazy.normalised();
     ASSERT_EQ(TestFixture::host(normal), expected);
-    ASSERT_TRUE(cuzk::field::less(TestFixture::host(normal).montgomery_limbs(),
-                                  Host::Params::kModulus));
+    ASSERT_TRUE(
+        cuzk::field::less(TestFixture::host(normal).montgomery_limbs(), Host::Params::kModulus));
   };
   for (const Host& a : samples) {
     for (const Host& b : samples) {

@@ -1,8 +1,8 @@
 // Fp2 = Fp[u] / (u^2 + 1) in words, with the layout of field/quadratic.h.
 //
 // A product is two sums of two products with one reduction each: 3 W^2 IMAD.WIDE, as many as
-// Karatsuba's three products take, and fewer additions. Products and squares are calls, operands and
-// result in registers: inlined, a point addition would not fit the instruction cache.
+// Karatsuba's three products take, and fewer additions. Products and squares are calls, operands
+// and result in registers: inlined, a point addition would not fit the instruction cache.
 #pragma once
 
 #include "base/host_device.h"
@@ -50,8 +50,7 @@ struct WordQuadratic {
   }
 
  private:
-  CUZK_HD static CUZK_OUT_OF_LINE WordQuadratic called_product(WordQuadratic a,
-                                                               WordQuadratic b) {
+  CUZK_HD static CUZK_OUT_OF_LINE WordQuadratic called_product(WordQuadratic a, WordQuadratic b) {
     return {F::sum_of_products(a.c0, b.c0, -a.c1, b.c1),
             F::sum_of_products(a.c0, b.c1, a.c1, b.c0)};
   }

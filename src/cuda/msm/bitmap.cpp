@@ -16,9 +16,9 @@ base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap(
   return sum.to_jacobian();
 }
 
-#define CUZK_CUDA_BITMAP_INSTANTIATE(G)                                                         \
-  template base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap<G>(                             \
-      const device::Stream&, device::DeviceSpan<const cuzk::curve::Affine<G>>,                  \
+#define CUZK_CUDA_BITMAP_INSTANTIATE(G)                                        \
+  template base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap<G>(            \
+      const device::Stream&, device::DeviceSpan<const cuzk::curve::Affine<G>>, \
       device::DeviceSpan<const std::uint64_t>, const device::Buffer&);
 CUZK_CUDA_BITMAP_INSTANTIATE(cuzk::curve::Bls12_381::G1)
 CUZK_CUDA_BITMAP_INSTANTIATE(cuzk::curve::Bls12_381::G2)

@@ -89,11 +89,9 @@ base::Result<cuzk::curve::Xyzz<G>> sum_listed_bits(
 }  // namespace cuzk::cuda::msm
 
 // The functions of bitmap_sum.h for one group.
-#define CUZK_CUDA_BITMAP(G)                                                        \
-  template std::uint64_t cuzk::cuda::msm::bitmap_scratch_bytes<G>(std::size_t);    \
-  template cuzk::base::Result<cuzk::curve::Xyzz<G>>                                \
-  cuzk::cuda::msm::sum_listed_bits<G>(                                             \
-      const cuzk::cuda::device::Stream&,                                           \
-      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,                \
-      cuzk::cuda::device::DeviceSpan<const std::uint64_t>,                         \
-      const cuzk::cuda::device::Buffer&);
+#define CUZK_CUDA_BITMAP(G)                                                              \
+  template std::uint64_t cuzk::cuda::msm::bitmap_scratch_bytes<G>(std::size_t);          \
+  template cuzk::base::Result<cuzk::curve::Xyzz<G>> cuzk::cuda::msm::sum_listed_bits<G>( \
+      const cuzk::cuda::device::Stream&,                                                 \
+      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,                      \
+      cuzk::cuda::device::DeviceSpan<const std::uint64_t>, const cuzk::cuda::device::Buffer&);

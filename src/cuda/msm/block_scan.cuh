@@ -7,8 +7,8 @@ namespace cuzk::cuda::msm {
 
 inline constexpr int kScanThreads = 1024;
 
-// Exclusive sum over the block of one value a thread; `total` gets the sum. blockDim is a multiple of
-// 32, at most 1024.
+// Exclusive sum over the block of one value a thread; `total` gets the sum. blockDim is a multiple
+// of 32, at most 1024.
 __device__ inline std::uint32_t block_exclusive_sum(std::uint32_t value, std::uint32_t& total) {
   __shared__ std::uint32_t warp_sums[33];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;

@@ -25,7 +25,8 @@ template <class T>
 inline constexpr int kSumBlocks = sizeof(T) > 48 ? 2 : 3;
 
 // The entries of a group of windows, by bucket. With `indices`, entry i is the point
-// bases[indices[i] & ~kSignBit], negated by kSignBit; without, it is bases[i] of the window's own list.
+// bases[indices[i] & ~kSignBit], negated by kSignBit; without, it is bases[i] of the window's own
+// list.
 template <class T>
 struct EntryLists {
   const AffinePoint<T>* bases;
@@ -67,9 +68,8 @@ __device__ inline std::uint32_t bucket_at(const std::uint32_t* offsets, std::siz
 }
 
 // The bucket of the entry at `position`, the first one after bucket `before`.
-__device__ inline std::uint32_t bucket_after(const std::uint32_t* offsets,
-                                             std::size_t bucket_count, std::uint32_t before,
-                                             std::uint32_t position) {
+__device__ inline std::uint32_t bucket_after(const std::uint32_t* offsets, std::size_t bucket_count,
+                                             std::uint32_t before, std::uint32_t position) {
   if (offsets[before + 2] > position) return before + 1;
   return bucket_at(offsets, bucket_count, position);
 }
@@ -157,9 +157,10 @@ __global__ void __launch_bounds__(kSumThreads)
   next.buckets[w * next.count + thread] = continued;
 }
 
-// One level of sum_i i V_i: a thread takes 2^chunk_log2 neighbours and gives their sum and their sum
-// weighted from zero, so that sum_i i V_i = sum_t weighted_t + 2^chunk_log2 sum_t t sum_t. Weighted
-// sums of the levels below are added on the way; `shift` is how many doublings this level's weigh.
+// One level of sum_i i V_i: a thread takes 2^chunk_log2 neighbours and gives their sum and their
+// sum weighted from zero, so that sum_i i V_i = sum_t weighted_t + 2^chunk_log2 sum_t t sum_t.
+// Weighted sums of the levels below are added on the way; `shift` is how many doublings this
+// level's weigh.
 template <class T>
 struct ReduceLevel {
   const XyzzPoint<T>* sums;      // [window][count]

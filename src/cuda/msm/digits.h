@@ -1,8 +1,9 @@
 // Signed digits of a scalar, for host tests and devices alike.
 //
-// With s = k or r - k, whichever is below r / 2, and K = sum_w 2^(first_w + bits_w - 1), the unsigned
-// digits of s + K less 2^(bits_w - 1) are signed digits of s in [-2^(bits_w - 1), 2^(bits_w - 1)):
-// no digit waits for another's carry. A digit d goes to bucket |d| - 1; zero goes nowhere.
+// With s = k or r - k, whichever is below r / 2, and K = sum_w 2^(first_w + bits_w - 1), the
+// unsigned digits of s + K less 2^(bits_w - 1) are signed digits of s in [-2^(bits_w - 1),
+// 2^(bits_w - 1)): no digit waits for another's carry. A digit d goes to bucket |d| - 1; zero goes
+// nowhere.
 #pragma once
 
 #include <cstddef>
@@ -60,8 +61,8 @@ CUZK_HD inline std::uint32_t digit_at(const RecodedScalar& scalar, int first_bit
   const int word = first_bit / 64, shift = first_bit % 64;
   std::uint64_t bits = scalar.limb[word] >> shift;
   if (shift != 0 && word + 1 < 4) bits |= scalar.limb[word + 1] << (64 - shift);
-  const int digit = static_cast<int>(bits & ((std::uint64_t{1} << bit_count) - 1)) -
-                    (1 << (bit_count - 1));
+  const int digit =
+      static_cast<int>(bits & ((std::uint64_t{1} << bit_count) - 1)) - (1 << (bit_count - 1));
   if (digit == 0) return kNoDigit;
   const bool is_negative = (digit < 0) != scalar.is_negated;
   const std::uint32_t bucket = static_cast<std::uint32_t>(digit < 0 ? -digit : digit) - 1;

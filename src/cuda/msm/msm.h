@@ -43,9 +43,9 @@ base::Result<cuzk::curve::Jacobian<G>> multiply(
     device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
     device::DeviceSpan<const Scalar<G>> scalars, const device::Buffer& scratch);
 
-#define CUZK_CUDA_MSM_EXTERN(G)                                                               \
-  extern template base::Result<MsmPlan> plan_msm<G>(std::size_t, const MsmPolicy&);           \
-  extern template base::Result<cuzk::curve::Jacobian<G>> multiply<G>(                         \
+#define CUZK_CUDA_MSM_EXTERN(G)                                                                \
+  extern template base::Result<MsmPlan> plan_msm<G>(std::size_t, const MsmPolicy&);            \
+  extern template base::Result<cuzk::curve::Jacobian<G>> multiply<G>(                          \
       const device::Stream&, const MsmPlan&, device::DeviceSpan<const cuzk::curve::Affine<G>>, \
       device::DeviceSpan<const Scalar<G>>, const device::Buffer&);
 CUZK_CUDA_MSM_EXTERN(cuzk::curve::Bls12_381::G1)

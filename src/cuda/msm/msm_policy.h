@@ -15,24 +15,23 @@ inline constexpr std::size_t kCountMax = std::size_t{1} << 30;
 
 struct MsmPolicy {
   // Cost of handling a bucket in the reduction, in additions of the accumulation.
-  double bucket_cost = 3.5;
+  double bucket_cost = 3.0;
   // Additions' worth of latency that each further window adds, whatever the count.
   double window_cost = 2000;
   // Rounds of batched affine additions before the runs in XYZZ coordinates, while the average
-  // bucket holds at least affine_entries_min entries. Below affine_count_min points the latency of
-  // the inversions is more than the rounds save.
-  std::size_t affine_count_min = std::size_t{3} << 20;
+  // bucket holds at least affine_entries_min entries. Below affine_count_min points (over an
+  // extension field, a sixteenth of that) the latency of the inversions is more than rounds save.
+  std::size_t affine_count_min = std::size_t{6} << 20;
   int affine_rounds_max = 3;
   double affine_entries_min = 4;
-  bool reads_pairs_ahead = false;
-  int pair_run_length = 64;   // outputs of one thread in a round
+  int pair_run_length = 64;    // outputs of one thread in a round
   int invert_threads = 16896;  // threads that share the inversions of a round
-  int run_length_max = 64;    // additions of one thread in a row
+  int run_length_max = 64;     // additions of one thread in a row
   int run_length_min = 8;
-  int threads_wanted = 200000;  // enough to fill a large device four times
-  int reduce_chunk_log2 = 4;  // buckets of one thread in the reduction
+  int threads_wanted = 200000;        // enough to fill a large device four times
+  int reduce_chunk_log2 = 4;          // buckets of one thread in the reduction
   std::size_t scan_count_max = 4096;  // sums a window that the reduction ends by scanning
-  int window_count = 0;       // 0: by cost
+  int window_count = 0;               // 0: by cost
   std::uint64_t scratch_bytes_max = std::uint64_t{48} << 30;
 };
 

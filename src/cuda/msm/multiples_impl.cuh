@@ -63,7 +63,7 @@ base::Status fill_multiples(const device::Stream& stream, const cuzk::curve::Aff
 
 }  // namespace cuzk::cuda::msm
 
-#define CUZK_CUDA_MULTIPLES(G)                                                             \
-  template cuzk::base::Status cuzk::cuda::msm::fill_multiples<G>(                          \
-      const cuzk::cuda::device::Stream&, const cuzk::curve::Affine<G>&, std::uint64_t,     \
+#define CUZK_CUDA_MULTIPLES(G)                                                         \
+  template cuzk::base::Status cuzk::cuda::msm::fill_multiples<G>(                      \
+      const cuzk::cuda::device::Stream&, const cuzk::curve::Affine<G>&, std::uint64_t, \
       cuzk::cuda::device::DeviceSpan<cuzk::curve::Affine<G>>);

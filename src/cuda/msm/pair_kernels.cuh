@@ -25,12 +25,12 @@ inline constexpr int kPairBlocks = sizeof(T) > 48 ? 2 : 4;
 template <class T>
 struct PairRound {
   EntryLists<T> in;
-  AffinePoint<T>* out;                 // [window][out_stride]
-  const std::uint32_t* out_offset;     // [window][bucket_count + 1]
+  AffinePoint<T>* out;              // [window][out_stride]
+  const std::uint32_t* out_offset;  // [window][bucket_count + 1]
   std::size_t out_stride;
-  T* partial;                          // [window][run_length][thread_count]: partial products
-  T* total;                            // [window][thread_count]: products, then their inverses
-  std::size_t thread_count;            // a window
+  T* partial;                // [window][run_length][thread_count]: partial products
+  T* total;                  // [window][thread_count]: products, then their inverses
+  std::size_t thread_count;  // a window
   int run_length;
 
   __device__ const std::uint32_t* out_offsets(int w) const {
@@ -38,7 +38,8 @@ struct PairRound {
   }
   // Partial products of neighbouring threads lie together.
   __device__ T* partial_of(int w, std::size_t thread, int k) const {
-    return partial + (std::size_t{static_cast<unsigned>(w)} * run_length + k) * thread_count + thread;
+    return partial + (std::size_t{static_cast<unsigned>(w)} * run_length + k) * thread_count +
+           thread;
   }
 };
 
@@ -128,29 +129,8 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
   round.total[w * round.thread_count + thread] = product;
 }
 
-// The entries of an output.
 template <class T>
-struct PairEntries {
-  AffinePoint<T> first, second;
-  bool is_pair;
-
-  __device__ void read(const EntryLists<T>& lists, int w, const PairWalker<T>& walker) {
-    const std::uint32_t entry = walker.first_entry();
-    is_pair = walker.is_pair();
-    first = lists.entry(w, entry);
-    if (is_pair) second = lists.entry(w, entry + 1);
-  }
-};
-
-// Blocks a multiprocessor: fewer when two pairs must fit the registers.
-template <class T, bool kReadsAhead>
-inline constexpr int kBackwardBlocks = sizeof(T) > 48   ? 2
-                                       : sizeof(T) > 32 ? (kReadsAhead ? 3 : 4)
-                                                        : (kReadsAhead ? 4 : 5);
-
-// With kReadsAhead the next pair is read while this one is added.
-template <class T, bool kReadsAhead>
-__global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T, kReadsAhead>)
+__global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
     pair_backward_kernel(const PairRound<T> round) {
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const int w = blockIdx.y;
@@ -161,26 +141,21 @@ __global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T, kReadsAhead>)
   const int here = static_cast<int>(min(std::size_t(round.run_length), count - first));
   PairWalker<T> walker(round, w, first + here - 1);
   T inverse = round.total[w * round.thread_count + thread];
-  PairEntries<T> ahead;
-  if constexpr (kReadsAhead) ahead.read(round.in, w, walker);
   for (int k = here - 1; k >= 0; --k) {
-    if constexpr (!kReadsAhead) ahead.read(round.in, w, walker);
-    const PairEntries<T> pair = ahead;
-    if (k > 0) {
-      walker.previous();
-      if constexpr (kReadsAhead) ahead.read(round.in, w, walker);
-    }
-    AffinePoint<T> sum = pair.first;
-    if (pair.is_pair) {
+    const std::uint32_t entry = walker.first_entry();
+    AffinePoint<T> sum = round.in.entry(w, entry);
+    if (walker.is_pair()) {
+      const AffinePoint<T> q = round.in.entry(w, entry + 1);
       T denominator, own_inverse;
-      const bool has_slope = pair_denominator(pair.first, pair.second, denominator);
+      const bool has_slope = pair_denominator(sum, q, denominator);
       if (has_slope) {
         own_inverse = inverse.times(*round.partial_of(w, thread, k));
         inverse = inverse.times(denominator);
       }
-      sum = pair_sum(pair.first, pair.second, has_slope, own_inverse);
+      sum = pair_sum(sum, q, has_slope, own_inverse);
     }
     round.out[w * round.out_stride + first + k] = sum;
+    if (k > 0) walker.previous();
   }
 }
 

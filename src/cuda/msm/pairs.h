@@ -24,8 +24,8 @@ CUZK_HD CUZK_INLINE bool pair_denominator(const curve::AffinePoint<T>& p,
 // p + q, with `inverse` that of the denominator where there is one.
 template <class T>
 CUZK_HD CUZK_INLINE curve::AffinePoint<T> pair_sum(const curve::AffinePoint<T>& p,
-                                                   const curve::AffinePoint<T>& q,
-                                                   bool has_slope, const T& inverse) {
+                                                   const curve::AffinePoint<T>& q, bool has_slope,
+                                                   const T& inverse) {
   if (!has_slope) {
     if (p.is_infinity()) return q;
     if (q.is_infinity()) return p;

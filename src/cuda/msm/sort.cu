@@ -1,9 +1,8 @@
 // Launches of the two-level counting sort.
-#include "cuda/msm/sort.h"
-
 #include "cuda/device/code.h"
 #include "cuda/device/device.h"
 #include "cuda/device/error.h"
+#include "cuda/msm/sort.h"
 #include "cuda/msm/sort_kernels.cuh"
 
 namespace cuzk::cuda::msm {
@@ -21,8 +20,8 @@ unsigned blocks(std::size_t count, std::size_t per_block) {
 
 }  // namespace
 
-SortedWindows take_sorted_windows(device::Arena& arena, std::size_t count,
-                                  std::size_t bucket_count, int window_count) {
+SortedWindows take_sorted_windows(device::Arena& arena, std::size_t count, std::size_t bucket_count,
+                                  int window_count) {
   const std::size_t windows = static_cast<std::size_t>(window_count);
   SortedWindows out;
   out.count = count;
@@ -60,11 +59,11 @@ base::Status sort_windows(const device::Stream& stream, const SortedWindows& sor
   CUZK_TRY_STATUS(device::fill_bytes(stream, sorted.bucket_cursor, 0,
                                      windows * sorted.bucket_count * sizeof(std::uint32_t)));
   const int histogram_bytes = windows * static_cast<int>(bins * sizeof(std::uint32_t));
-  CUZK_TRY_STATUS(device::allow_shared_bytes(
-      reinterpret_cast<const void*>(&extract_digits_kernel), histogram_bytes));
+  CUZK_TRY_STATUS(device::allow_shared_bytes(reinterpret_cast<const void*>(&extract_digits_kernel),
+                                             histogram_bytes));
   extract_digits_kernel<<<blocks(count, kDigitThreads * kDigitsPerThread), kDigitThreads,
-                          histogram_bytes, queue>>>(
-      shape, layout, sorted.first_window, windows, params, scalars);
+                          histogram_bytes, queue>>>(shape, layout, sorted.first_window, windows,
+                                                    params, scalars);
   CUZK_TRY_STATUS(device::launched("extract_digits_kernel"));
   scan_bins_kernel<<<windows, kScanThreads, 0, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("scan_bins_kernel"));
@@ -79,8 +78,8 @@ base::Status sort_windows(const device::Stream& stream, const SortedWindows& sor
   CUZK_TRY_STATUS(device::launched("count_buckets_kernel"));
   scan_buckets_kernel<<<dim3(bins, windows), kScanBucketThreads, 0, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("scan_buckets_kernel"));
-  CUZK_TRY_STATUS(device::allow_shared_bytes(
-      reinterpret_cast<const void*>(&place_points_kernel), kPlaceShared));
+  CUZK_TRY_STATUS(device::allow_shared_bytes(reinterpret_cast<const void*>(&place_points_kernel),
+                                             kPlaceShared));
   place_points_kernel<<<places, kPlaceThreads, kPlaceShared, queue>>>(shape);
   return device::launched("place_points_kernel");
 }

@@ -37,8 +37,8 @@ struct SortShape {
 
 // Digits of all windows of the group, and how many fall in each coarse bin.
 static __global__ void __launch_bounds__(kDigitThreads)
-    extract_digits_kernel(SortShape shape, WindowLayout layout, int first_window,
-                          int window_count, ScalarParams params, const std::uint64_t* scalars) {
+    extract_digits_kernel(SortShape shape, WindowLayout layout, int first_window, int window_count,
+                          ScalarParams params, const std::uint64_t* scalars) {
   extern __shared__ std::uint32_t histogram[];
   const int bins = 1 << shape.coarse_bits;
   for (int i = threadIdx.x; i < bins * window_count; i += blockDim.x) histogram[i] = 0;
@@ -73,7 +73,8 @@ static __global__ void __launch_bounds__(kScanThreads) scan_bins_kernel(SortShap
   const std::uint32_t count = bin < bins ? shape.coarse_count(w)[bin] : 0;
   std::uint32_t total, tile_total;
   const std::uint32_t offset = block_exclusive_sum(count, total);
-  const std::uint32_t tiles = block_exclusive_sum((count + kPlaceTile - 1) / kPlaceTile, tile_total);
+  const std::uint32_t tiles =
+      block_exclusive_sum((count + kPlaceTile - 1) / kPlaceTile, tile_total);
   if (bin < bins) {
     shape.coarse_offset(w)[bin] = offset;
     shape.coarse_cursor(w)[bin] = offset;
@@ -154,8 +155,7 @@ __device__ inline bool find_place_tile(const SortShape& shape, int w, PlaceTile&
     }
   }
   tile.bin = low;
-  tile.first = shape.coarse_offset(w)[low] +
-               std::size_t{blockIdx.x - tiles[low]} * kPlaceTile;
+  tile.first = shape.coarse_offset(w)[low] + std::size_t{blockIdx.x - tiles[low]} * kPlaceTile;
   tile.last = min(tile.first + kPlaceTile, std::size_t{shape.coarse_offset(w)[low + 1]});
   return true;
 }
@@ -177,8 +177,8 @@ static __global__ void __launch_bounds__(kPlaceThreads) count_buckets_kernel(Sor
   PlaceTile tile;
   if (!find_place_tile(shape, w, tile)) return;
   count_tile(shape, w, tile, counter);
-  std::uint32_t* counts = shape.bucket_cursor + w * shape.bucket_count +
-                          (std::size_t{1} << shape.fine_bits) * tile.bin;
+  std::uint32_t* counts =
+      shape.bucket_cursor + w * shape.bucket_count + (std::size_t{1} << shape.fine_bits) * tile.bin;
   for (int i = threadIdx.x; i < 1 << shape.fine_bits; i += blockDim.x) {
     if (counter[i] != 0) atomicAdd(&counts[i], counter[i]);
   }
@@ -187,7 +187,8 @@ static __global__ void __launch_bounds__(kPlaceThreads) count_buckets_kernel(Sor
 // Counts to offsets, one block a bin and window; leaves the offsets in bucket_cursor as well.
 static __global__ void __launch_bounds__(kScanBucketThreads) scan_buckets_kernel(SortShape shape) {
   const int bin = blockIdx.x, w = blockIdx.y, fine = 1 << shape.fine_bits;
-  std::uint32_t* cursor = shape.bucket_cursor + w * shape.bucket_count + std::size_t{1} * fine * bin;
+  std::uint32_t* cursor =
+      shape.bucket_cursor + w * shape.bucket_count + std::size_t{1} * fine * bin;
   std::uint32_t* offsets =
       shape.bucket_offset + w * (shape.bucket_count + 1) + std::size_t{1} * fine * bin;
   std::uint32_t running = shape.coarse_offset(w)[bin];
@@ -231,7 +232,8 @@ static __global__ void __launch_bounds__(kPlaceThreads, 2) place_points_kernel(S
   if (!find_place_tile(shape, w, tile)) return;
   count_tile(shape, w, tile, shift);
   scan_tile(shape, shift, cursor);
-  std::uint32_t* next = shape.bucket_cursor + w * shape.bucket_count + std::size_t{1} * fine * tile.bin;
+  std::uint32_t* next =
+      shape.bucket_cursor + w * shape.bucket_count + std::size_t{1} * fine * tile.bin;
   for (int i = threadIdx.x; i < fine; i += blockDim.x) {
     if (shift[i] != 0) shift[i] = atomicAdd(&next[i], shift[i]) - cursor[i];
   }

@@ -17,8 +17,8 @@ unsigned sum_blocks(std::size_t threads) {
   return static_cast<unsigned>((threads + kSumThreads - 1) / kSumThreads);
 }
 
-// The most entries a window's lists can hold after a round: an output for each pair, and one for the
-// odd entry of each bucket.
+// The most entries a window's lists can hold after a round: an output for each pair, and one for
+// the odd entry of each bucket.
 inline std::size_t halved(std::size_t entries, std::size_t bucket_count) {
   return (entries + std::min(entries, bucket_count) + 1) / 2;
 }
@@ -43,8 +43,7 @@ struct PairArrays {
     for (auto& part : offsets) {
       part = arena.take<std::uint32_t>(windows * (bucket_count + 1)).data;
     }
-    block_sums =
-        arena.take<std::uint32_t>(windows * (bucket_count / kHalveBuckets + 1)).data;
+    block_sums = arena.take<std::uint32_t>(windows * (bucket_count / kHalveBuckets + 1)).data;
     partial = arena.take<T>(windows * threads * plan.policy.pair_run_length).data;
     total = arena.take<T>(windows * threads).data;
     total_scratch = arena.take<T>(windows * threads).data;
@@ -61,8 +60,9 @@ struct WindowArrays {
   PairArrays<T> pairs;
   XyzzPoint<T>* buckets;
   RunHeads<T> heads, next_heads;
-  XyzzPoint<T> *sums[2], *weighted[2];  // levels of the reduction, in turns
-  const std::uint32_t* final_offsets = nullptr;  // of the lists that were summed: shows empty buckets
+  XyzzPoint<T>*sums[2], *weighted[2];  // levels of the reduction, in turns
+  const std::uint32_t* final_offsets =
+      nullptr;  // of the lists that were summed: shows empty buckets
 
   static std::size_t chunks(std::size_t count, int chunk_log2) {
     return std::max<std::size_t>(1, count >> chunk_log2);
@@ -91,10 +91,9 @@ struct WindowArrays {
 
 // The offsets of the lists after a round.
 inline base::Status halve_offsets(const device::Stream& stream, const std::uint32_t* offsets,
-                                  std::size_t bucket_count, int windows,
-                                  std::uint32_t* block_sums, std::uint32_t* out) {
-  const unsigned blocks =
-      static_cast<unsigned>((bucket_count + kHalveBuckets - 1) / kHalveBuckets);
+                                  std::size_t bucket_count, int windows, std::uint32_t* block_sums,
+                                  std::uint32_t* out) {
+  const unsigned blocks = static_cast<unsigned>((bucket_count + kHalveBuckets - 1) / kHalveBuckets);
   CUZK_CHECK(blocks <= kScanThreads);
   CUstream_st* queue = stream.handle();
   sum_halves_kernel<<<dim3(blocks, windows), kHalveThreads, 0, queue>>>(offsets, bucket_count,
@@ -136,11 +135,7 @@ base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPla
                     kPairThreads, 0, stream.handle()>>>(arrays.total, arrays.total_scratch, totals,
                                                         inverters);
     CUZK_TRY_STATUS(device::launched("invert_kernel"));
-    if (plan.policy.reads_pairs_ahead) {
-      pair_backward_kernel<T, true><<<grid, kPairThreads, 0, stream.handle()>>>(round);
-    } else {
-      pair_backward_kernel<T, false><<<grid, kPairThreads, 0, stream.handle()>>>(round);
-    }
+    pair_backward_kernel<<<grid, kPairThreads, 0, stream.handle()>>>(round);
     CUZK_TRY_STATUS(device::launched("pair_backward_kernel"));
     lists = {round.out, nullptr, round.out_offset, round.out_stride, lists.bucket_count};
   }
@@ -152,9 +147,8 @@ base::Status merge_heads(const device::Stream& stream, WindowArrays<T> arrays, i
   RunHeads<T> heads = arrays.heads, next = arrays.next_heads;
   while (heads.count > 1) {
     next.count = (heads.count + kMergeRun - 1) / kMergeRun;
-    merge_heads_kernel<<<dim3(sum_blocks(next.count), windows), kSumThreads, 0,
-                         stream.handle()>>>(heads, next, arrays.buckets,
-                                            arrays.sorted.bucket_count);
+    merge_heads_kernel<<<dim3(sum_blocks(next.count), windows), kSumThreads, 0, stream.handle()>>>(
+        heads, next, arrays.buckets, arrays.sorted.bucket_count);
     CUZK_TRY_STATUS(device::launched("merge_heads_kernel"));
     std::swap(heads, next);
   }
@@ -197,8 +191,8 @@ base::Result<ReduceState> reduce_by_chunks(const device::Stream& stream,
   return ReduceState{level.count, level.shift, turn};
 }
 
-// Ends a reduction. The sum of window w is then sums[turn][w], with `turn` what is returned, and the
-// weighted one weighted[1 - state.turn][w].
+// Ends a reduction. The sum of window w is then sums[turn][w], with `turn` what is returned, and
+// the weighted one weighted[1 - state.turn][w].
 template <class T>
 base::Result<int> reduce_by_scan(const device::Stream& stream, const WindowArrays<T>& arrays,
                                  int windows, const ReduceState& state) {
@@ -256,15 +250,13 @@ base::Result<std::vector<WindowSum<G>>> sum_windows(
     const EntryLists<T> sorted = {reinterpret_cast<const AffinePoint<T>*>(bases.data),
                                   arrays.sorted.points, arrays.sorted.bucket_offset, plan.count,
                                   arrays.sorted.bucket_count};
-    CUZK_TRY(const EntryLists<T> lists,
-             add_pairs<T>(stream, plan, arrays.pairs, sorted, windows));
+    CUZK_TRY(const EntryLists<T> lists, add_pairs<T>(stream, plan, arrays.pairs, sorted, windows));
     sum_runs_kernel<<<dim3(sum_blocks(arrays.heads.count), windows), kSumThreads, 0,
                       stream.handle()>>>(lists, plan.run_length, arrays.buckets, arrays.heads);
     CUZK_TRY_STATUS(device::launched("sum_runs_kernel"));
     CUZK_TRY_STATUS(merge_heads(stream, arrays, windows));
     arrays.final_offsets = lists.bucket_offset;
-    CUZK_TRY(const ReduceState state,
-             reduce_by_chunks(stream, arrays, windows, plan.policy));
+    CUZK_TRY(const ReduceState state, reduce_by_chunks(stream, arrays, windows, plan.policy));
     CUZK_TRY(const int turn, reduce_by_scan(stream, arrays, windows, state));
     const XyzzPoint<T>* sums = arrays.sums[turn];
     const XyzzPoint<T>* weighted = arrays.weighted[1 - state.turn];
@@ -280,13 +272,13 @@ base::Result<std::vector<WindowSum<G>>> sum_windows(
 }  // namespace cuzk::cuda::msm
 
 // The functions of window_sums.h for one group.
-#define CUZK_CUDA_WINDOW_SUMS(G)                                                               \
-  template std::uint64_t cuzk::cuda::msm::window_scratch_bytes<G>(                             \
-      const cuzk::cuda::msm::MsmPlan&);                                                        \
-  template cuzk::base::Result<std::vector<cuzk::cuda::msm::WindowSum<G>>>                      \
-  cuzk::cuda::msm::sum_windows<G>(                                                             \
-      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                      \
-      const cuzk::cuda::msm::ScalarParams&,                                                    \
-      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,                            \
-      cuzk::cuda::device::DeviceSpan<const cuzk::cuda::msm::Scalar<G>>,                        \
+#define CUZK_CUDA_WINDOW_SUMS(G)                                          \
+  template std::uint64_t cuzk::cuda::msm::window_scratch_bytes<G>(        \
+      const cuzk::cuda::msm::MsmPlan&);                                   \
+  template cuzk::base::Result<std::vector<cuzk::cuda::msm::WindowSum<G>>> \
+  cuzk::cuda::msm::sum_windows<G>(                                        \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&, \
+      const cuzk::cuda::msm::ScalarParams&,                               \
+      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,       \
+      cuzk::cuda::device::DeviceSpan<const cuzk::cuda::msm::Scalar<G>>,   \
       const cuzk::cuda::device::Buffer&);

@@ -1,11 +1,10 @@
 // Launches of the transform: tables, passes, permutation.
-#include "cuda/poly/ntt.h"
-
 #include <bit>
 #include <string>
 
 #include "cuda/device/device.h"
 #include "cuda/device/error.h"
+#include "cuda/poly/ntt.h"
 #include "cuda/poly/ntt_kernels.cuh"
 
 namespace cuzk::cuda::poly {
@@ -41,8 +40,8 @@ base::Status fill_powers(const device::Stream& stream, F* out, std::size_t count
   return device::launched("powers_kernel");
 }
 
-// Host arithmetic in this file is that of WordField: nvcc would compile a host field's functions for
-// the device as well.
+// Host arithmetic in this file is that of WordField: nvcc would compile a host field's functions
+// for the device as well.
 template <class F>
 F root_of_order(const F& omega, std::size_t size_log2, std::size_t order_log2) {
   DeviceOf<F> root = to_device(omega);
@@ -79,8 +78,8 @@ auto Transform<F>::take_side(device::Arena& arena, bool is_inverse) const -> Sid
 }
 
 template <class F>
-base::Status Transform<F>::fill_side(const device::Stream& stream, const Side& side,
-                                     const F& omega, const F& shift, const F& scale) const {
+base::Status Transform<F>::fill_side(const device::Stream& stream, const Side& side, const F& omega,
+                                     const F& shift, const F& scale) const {
   const int k = static_cast<int>(size_log2_), split = table_split_log2(k);
   const std::size_t low_count = std::size_t{1} << split;
   const std::size_t high_count = std::size_t{1} << (k - split);
@@ -100,9 +99,9 @@ base::Status Transform<F>::fill_side(const device::Stream& stream, const Side& s
 }
 
 template <class F>
-base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream,
-                                                std::size_t size_log2, const F& omega,
-                                                const F& shift, const NttPolicy& policy) {
+base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream, std::size_t size_log2,
+                                                const F& omega, const F& shift,
+                                                const NttPolicy& policy) {
   if (size_log2 > kSizeLog2Max || size_log2 > F::kTwoAdicity) {
     return base::Error{base::ErrorKind::kUnsupported,
                        "a transform of 2^" + std::to_string(size_log2) +
@@ -120,10 +119,10 @@ base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream,
   out.forward_ = out.take_side(arena, false);
   out.inverse_ = out.take_side(arena, true);
   out.size_inverse_ = std::bit_cast<F>(DeviceOf<F>::from_u32(2).inverse().pow(size_log2));
-  CUZK_TRY_STATUS(out.fill_side(stream, out.forward_, omega, shift,
-                                std::bit_cast<F>(DeviceOf<F>::one())));
-  CUZK_TRY_STATUS(out.fill_side(stream, out.inverse_, inverted(omega), inverted(shift),
-                                out.size_inverse_));
+  CUZK_TRY_STATUS(
+      out.fill_side(stream, out.forward_, omega, shift, std::bit_cast<F>(DeviceOf<F>::one())));
+  CUZK_TRY_STATUS(
+      out.fill_side(stream, out.inverse_, inverted(omega), inverted(shift), out.size_inverse_));
   const int tile = 1 << policy.tile_log2;
   const int shared_bytes = (tile + (tile >> 5) * 4) * static_cast<int>(sizeof(F));
   CUZK_TRY_STATUS(device::allow_shared_bytes(
@@ -163,10 +162,12 @@ base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<
   }
   if (k <= kSmallLog2) {
     pass.scaling = scaling;
-    if (scaling != Scaling::kNone && !is_inverse) scale_kernel<<<1, kBlock, 0, stream.handle()>>>(pass);
+    if (scaling != Scaling::kNone && !is_inverse)
+      scale_kernel<<<1, kBlock, 0, stream.handle()>>>(pass);
     small_ntt_kernel<<<1, 1, 0, stream.handle()>>>(pass.values, k, pass.roots, to_reversed,
                                                    !to_reversed);
-    if (scaling != Scaling::kNone && is_inverse) scale_kernel<<<1, kBlock, 0, stream.handle()>>>(pass);
+    if (scaling != Scaling::kNone && is_inverse)
+      scale_kernel<<<1, kBlock, 0, stream.handle()>>>(pass);
     return device::launched("small_ntt_kernel");
   }
   std::vector<int> levels = pass_levels(k, policy_);
@@ -214,8 +215,8 @@ base::Status Transform<F>::inverse(const device::Stream& stream, device::DeviceS
 }
 
 template <class F>
-base::Status Transform<F>::move_to_coset(const device::Stream& stream,
-                                         device::DeviceSpan<F> values, bool reversed) const {
+base::Status Transform<F>::move_to_coset(const device::Stream& stream, device::DeviceSpan<F> values,
+                                         bool reversed) const {
   CUZK_CHECK(values.size == size());
   NttPass<DeviceOf<F>> pass = {};
   pass.values = to_device(values.data);

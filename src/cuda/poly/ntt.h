@@ -2,8 +2,8 @@
 //
 // values[i] = sum_j coefficients[j] x_i^j at the points x_i = s omega^i, with s = 1 or the coset
 // shift. Reversed order is bit reversal of the index. Forward transforms from natural to reversed
-// order and back from reversed to natural need no permutation; kNatural on both sides costs one more
-// pass. docs/math/cuda_ntt.md counts products and bytes.
+// order and back from reversed to natural need no permutation; kNatural on both sides costs one
+// more pass. docs/math/cuda_ntt.md counts products and bytes.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream,
 
 template base::Result<Transform<cuzk::field::bls12_381::Fr>>
 Transform<cuzk::field::bls12_381::Fr>::create(const device::Stream&, std::size_t);
-template base::Result<Transform<cuzk::field::bn254::Fr>>
-Transform<cuzk::field::bn254::Fr>::create(const device::Stream&, std::size_t);
+template base::Result<Transform<cuzk::field::bn254::Fr>> Transform<cuzk::field::bn254::Fr>::create(
+    const device::Stream&, std::size_t);
 
 }  // namespace cuzk::cuda::poly

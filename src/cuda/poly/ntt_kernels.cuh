@@ -1,13 +1,13 @@
 // Kernels of the transform: one pass over tiles, tables, permutation.
 //
-// A pass works on blocks of 2^block_log2 neighbouring elements and does `level_count` radix-2 levels
-// of them. Element index = block 2^block_log2 + row 2^(block_log2 - level_count) + low. The rows of one
-// (block, low), a column, form a transform of their own; what depends on `low` is one twiddle
-// an element, applied after the rows (natural to reversed: decimation in frequency) or before
-// them (reversed to natural: decimation in time, the exact transpose).
-// Inside a column the levels go in rounds of radix 8: a thread holds eight elements in registers, and
-// shared memory carries them from one round's pattern to the next. A radix-8 butterfly costs five
-// products and seven twiddles, against twelve of three radix-2 levels.
+// A pass works on blocks of 2^block_log2 neighbouring elements and does `level_count` radix-2
+// levels of them. Element index = block 2^block_log2 + row 2^(block_log2 - level_count) + low. The
+// rows of one (block, low), a column, form a transform of their own; what depends on `low` is one
+// twiddle an element, applied after the rows (natural to reversed: decimation in frequency) or
+// before them (reversed to natural: decimation in time, the exact transpose). Inside a column the
+// levels go in rounds of radix 8: a thread holds eight elements in registers, and shared memory
+// carries them from one round's pattern to the next. A radix-8 butterfly costs five products and
+// seven twiddles, against twelve of three radix-2 levels.
 #pragma once
 
 #include "cuda/field/word_field.h"
@@ -43,7 +43,7 @@ struct NttPass {
   const T* roots;  // of order 2^roots_log2
   int roots_log2;
   bool has_twiddles;
-  bool is_last;  // the values leave the transform: below p
+  bool is_last;     // the values leave the transform: below p
   const T* direct;  // twiddles of order 2^direct_log2, or null: then `powers`, of order 2^size_log2
   int direct_log2;
   PowerTable<T> powers;
@@ -58,17 +58,18 @@ __device__ inline std::size_t reversed_bits(std::size_t i, int count) {
   return count == 0 ? 0 : __brevll(i) >> (64 - count);
 }
 
-// Where slot `x` of thread `thread` lies in a tile for a round of radix 2^radix_log2 that works on
+// Where slot `x` of this thread lies in a tile for a round of radix 2^kRadixLog2 that works on
 // local blocks of 2^local_log2 rows.
 struct Slot {
   int row, column, offset;  // offset: the row's place below the stride of the round
 };
 
-template <class T>
-__device__ inline Slot slot_of(const NttPass<T>& pass, int thread, int thread_count, int x,
-                               int radix_log2, int local_log2) {
-  const int radix_mask = (1 << radix_log2) - 1;
-  const int group = thread + (x >> radix_log2) * thread_count;
+// The radix is a template argument wherever slots are computed: then all that does not depend on x
+// is computed once for the eight slots.
+template <int kRadixLog2, class T>
+__device__ inline Slot slot_of(const NttPass<T>& pass, int x, int local_log2) {
+  constexpr int radix_log2 = kRadixLog2, radix_mask = (1 << kRadixLog2) - 1;
+  const int group = threadIdx.x + (x >> radix_log2) * blockDim.x;
   int column, place;
   if (pass.block_log2 == pass.level_count) {  // rows are neighbours in memory: lanes run along them
     const int places_log2 = pass.level_count - radix_log2;
@@ -114,37 +115,38 @@ __device__ inline T column_twiddle(const NttPass<T>& pass, std::size_t column, i
 template <class T>
 __device__ inline T scaled(const NttPass<T>& pass, const T& value, std::size_t index) {
   if (pass.scaling == Scaling::kConstant) return product(value, pass.constant);
-  const std::size_t e = pass.scales_by_reversed_index ? reversed_bits(index, pass.size_log2) : index;
+  const std::size_t e =
+      pass.scales_by_reversed_index ? reversed_bits(index, pass.size_log2) : index;
   return product(value, pass.coset.power(e));
 }
 
-template <class T>
+template <int kRadixLog2, class T>
 __device__ inline void load_tile(const NttPass<T>& pass, std::size_t first_column, T (&v)[8],
-                                 int radix_log2, int local_log2, bool twiddles) {
+                                 int local_log2, bool twiddles) {
   CUZK_UNROLL for (int x = 0; x < 8; ++x) {
-    const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
+    const Slot slot = slot_of<kRadixLog2>(pass, x, local_log2);
     v[x] = pass.values[element_index(pass, first_column + slot.column, slot.row)];
   }
   if (pass.scaling != Scaling::kNone && pass.scales_at_load) {
     CUZK_UNROLL for (int x = 0; x < 8; ++x) {
-      const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
+      const Slot slot = slot_of<kRadixLog2>(pass, x, local_log2);
       v[x] = scaled(pass, v[x], element_index(pass, first_column + slot.column, slot.row));
     }
   }
   if (twiddles && pass.has_twiddles) {
     CUZK_UNROLL for (int x = 0; x < 8; ++x) {
-      const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
+      const Slot slot = slot_of<kRadixLog2>(pass, x, local_log2);
       v[x] = product(v[x], column_twiddle(pass, first_column + slot.column, slot.row));
     }
   }
 }
 
-template <class T>
+template <int kRadixLog2, class T>
 __device__ inline void store_tile(const NttPass<T>& pass, std::size_t first_column, T (&v)[8],
-                                  int radix_log2, int local_log2, bool twiddles) {
+                                  int local_log2, bool twiddles) {
   const bool scales = pass.scaling != Scaling::kNone && !pass.scales_at_load;
   CUZK_UNROLL for (int x = 0; x < 8; ++x) {
-    const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, radix_log2, local_log2);
+    const Slot slot = slot_of<kRadixLog2>(pass, x, local_log2);
     const std::size_t column = first_column + slot.column;
     const std::size_t index = element_index(pass, column, slot.row);
     if (twiddles && pass.has_twiddles) v[x] = product(v[x], column_twiddle(pass, column, slot.row));
@@ -154,21 +156,36 @@ __device__ inline void store_tile(const NttPass<T>& pass, std::size_t first_colu
 }
 
 // Between rounds: words of an element lie in planes, so that lanes touch neighbouring words.
-template <class T>
-__device__ inline void exchange(const NttPass<T>& pass, field::Word* shared, int plane, T (&v)[8],
-                                int from_radix, int from_local, int to_radix, int to_local,
-                                bool wait_for_readers) {
-  if (wait_for_readers) __syncthreads();
+template <int kRadixLog2, class T>
+__device__ inline void write_shared(const NttPass<T>& pass, field::Word* shared, int plane,
+                                    const T (&v)[8], int local_log2) {
   CUZK_UNROLL for (int x = 0; x < 8; ++x) {
-    const int i = shared_index(
-        pass, slot_of(pass, threadIdx.x, blockDim.x, x, from_radix, from_local));
+    const int i = shared_index(pass, slot_of<kRadixLog2>(pass, x, local_log2));
     CUZK_UNROLL for (int w = 0; w < T::W; ++w) shared[w * plane + i] = v[x].word[w];
   }
-  __syncthreads();
+}
+template <int kRadixLog2, class T>
+__device__ inline void read_shared(const NttPass<T>& pass, const field::Word* shared, int plane,
+                                   T (&v)[8], int local_log2) {
   CUZK_UNROLL for (int x = 0; x < 8; ++x) {
-    const int i =
-        shared_index(pass, slot_of(pass, threadIdx.x, blockDim.x, x, to_radix, to_local));
+    const int i = shared_index(pass, slot_of<kRadixLog2>(pass, x, local_log2));
     CUZK_UNROLL for (int w = 0; w < T::W; ++w) v[x].word[w] = shared[w * plane + i];
+  }
+}
+
+// Calls `work` with the radix as a constant.
+template <int kValue>
+struct Radix {
+  static constexpr int kLog2 = kValue;
+};
+template <class Work>
+__device__ inline void with_radix(int radix_log2, Work work) {
+  if (radix_log2 == 3) {
+    work(Radix<3>{});
+  } else if (radix_log2 == 2) {
+    work(Radix<2>{});
+  } else {
+    work(Radix<1>{});
   }
 }
 
@@ -192,13 +209,14 @@ __device__ inline void twiddle_round(const NttPass<T>& pass, T (&v)[8], int loca
   CUZK_UNROLL for (int x = 0; x < 8; ++x) {
     const int t = x & ((1 << kRadixLog2) - 1);
     if (t == 0) continue;
-    const Slot slot = slot_of(pass, threadIdx.x, blockDim.x, x, kRadixLog2, local_log2);
+    const Slot slot = slot_of<kRadixLog2>(pass, x, local_log2);
     const int e = slot.offset * reversed_slot(t, kRadixLog2);
     v[x] = product(v[x], pass.roots[e << (pass.roots_log2 - local_log2)]);
   }
 }
 
-// The small transforms of one round. Level `half`: pairs (i, i + half) with root^(i) of order 2 half.
+// The small transforms of one round. Level `half`: pairs (i, i + half) with root^(i) of order 2
+// half.
 template <int kRadixLog2, bool kToReversed, class T>
 __device__ inline void butterfly_round(const NttPass<T>& pass, T (&v)[8], int local_log2) {
   constexpr int kRadix = 1 << kRadixLog2;
@@ -234,43 +252,45 @@ __global__ void __launch_bounds__(kThreadsMax, kBlocksPerMultiprocessor)
   T v[8];
   // Rounds go from large local blocks to small, or from small to large; the odd radix comes at the
   // large end in both.
-  int done = 0;
   int radix = kToReversed ? (levels % 3 == 0 ? 3 : levels % 3) : min(3, levels);
   int local = kToReversed ? levels : radix;
   // Where a tile is one run of memory, the pattern of whole columns is the one whose lanes touch
   // neighbours; the other end of the pass is brought to it through shared memory.
   const bool is_run = pass.block_log2 == levels && levels > 3;
-  int done_exchanges = 0;
-  if (!kToReversed && is_run) {
-    load_tile(pass, first_column, v, 3, levels, true);
-    exchange(pass, shared, plane, v, 3, levels, radix, local, false);
-    done_exchanges = 1;
-  } else {
-    load_tile(pass, first_column, v, radix, local, !kToReversed);
+  const bool reads_run = !kToReversed && is_run, writes_run = kToReversed && is_run;
+  if (reads_run) {
+    load_tile<3>(pass, first_column, v, levels, true);
+    write_shared<3>(pass, shared, plane, v, levels);
   }
-  while (true) {
-    if (radix == 3) {
-      butterfly_round<3, kToReversed>(pass, v, local);
-    } else if (radix == 2) {
-      butterfly_round<2, kToReversed>(pass, v, local);
-    } else {
-      butterfly_round<1, kToReversed>(pass, v, local);
-    }
+  for (int done = 0; done < levels;) {
+    const bool is_first = done == 0;
     done += radix;
-    if (done == levels) break;
+    const bool is_last = done == levels;
+    with_radix(radix, [&](auto constant) {
+      constexpr int kLog2 = decltype(constant)::kLog2;
+      if (is_first && !reads_run) {
+        load_tile<kLog2>(pass, first_column, v, local, !kToReversed);
+      } else {
+        __syncthreads();
+        read_shared<kLog2>(pass, shared, plane, v, local);
+      }
+      butterfly_round<kLog2, kToReversed>(pass, v, local);
+      if (is_last && !writes_run) {
+        store_tile<kLog2>(pass, first_column, v, local, kToReversed);
+      } else {
+        __syncthreads();  // all have read what is overwritten
+        write_shared<kLog2>(pass, shared, plane, v, local);
+      }
+    });
     const int next_radix = min(3, levels - done);
-    const int next_local = kToReversed ? local - radix : local + next_radix;
-    exchange(pass, shared, plane, v, radix, local, next_radix, next_local, done_exchanges > 0);
-    ++done_exchanges;
+    local = kToReversed ? local - radix : local + next_radix;
     radix = next_radix;
-    local = next_local;
   }
-  if (kToReversed && is_run) {
-    exchange(pass, shared, plane, v, radix, local, 3, levels, true);
-    radix = 3;
-    local = levels;
+  if (writes_run) {
+    __syncthreads();
+    read_shared<3>(pass, shared, plane, v, levels);
+    store_tile<3>(pass, first_column, v, levels, true);
   }
-  store_tile(pass, first_column, v, radix, local, kToReversed);
 }
 
 // Transforms of at most four elements by their definition, in one thread.
@@ -300,7 +320,8 @@ __global__ void powers_kernel(T* out, std::size_t count, T base, T first) {
 template <class T>
 __global__ void scale_kernel(const NttPass<T> pass) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  if (i < std::size_t{1} << pass.size_log2) pass.values[i] = scaled(pass, pass.values[i], i).normalised();
+  if (i < std::size_t{1} << pass.size_log2)
+    pass.values[i] = scaled(pass, pass.values[i], i).normalised();
 }
 
 template <class T>

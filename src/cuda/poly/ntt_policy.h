@@ -24,8 +24,7 @@ inline constexpr int kRootsLog2 = 10;  // the table of roots inside a tile
 // fewer when ten levels a pass allow it.
 inline std::vector<int> pass_levels(int size_log2, const NttPolicy& policy) {
   const int with_most = (size_log2 + kRootsLog2 - 1) / kRootsLog2;
-  const int with_preferred =
-      (size_log2 + policy.pass_levels_max - 1) / policy.pass_levels_max;
+  const int with_preferred = (size_log2 + policy.pass_levels_max - 1) / policy.pass_levels_max;
   const int count = std::max(1, std::min(with_most, with_preferred));
   std::vector<int> out;
   for (int i = 0; i < count; ++i) out.push_back((size_log2 + i) / count);

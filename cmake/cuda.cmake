@@ -1,0 +1,31 @@
+# The CUDA room. Its host tests run everywhere; its device code is built with -DCUZK_CUDA=ON, for
+# the architectures of CMAKE_CUDA_ARCHITECTURES, and needs no GPU to build. tools/cuda_suite.sh
+# builds and runs the device suite without CMake.
+
+file(GLOB_RECURSE cuzk_cuda_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*_test.cpp)
+cuzk_test_binary(cuda_test SOURCES ${cuzk_cuda_tests} LINK cuzk_groth16)
+
+if(CUZK_CUDA)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 120-real 90-virtual)
+  endif()
+  enable_language(CUDA)
+  # CMake 3.25 does not know that nvcc has C++20.
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  find_package(CUDAToolkit REQUIRED)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cpp
+       ${PROJECT_SOURCE_DIR}/src/cuda/*.cu)
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cpp$")
+  add_library(cuzk_cuda STATIC ${sources})
+  # 20012 and 20050: notes on defaulted comparisons and on static kernels.
+  target_compile_options(cuzk_cuda PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-diag-suppress=20012,20050>")
+  target_link_libraries(cuzk_cuda PUBLIC cuzk_groth16 CUDA::cudart_static)
+
+  file(GLOB suite CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/cuda/*_suite.cpp
+       ${PROJECT_SOURCE_DIR}/bench/cuda/suite_main.cpp)
+  add_executable(cuda_suite ${suite})
+  target_include_directories(cuda_suite PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(cuda_suite PRIVATE cuzk_cuda)
+endif()
