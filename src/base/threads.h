@@ -13,8 +13,10 @@ std::size_t thread_count() noexcept;
 // Caps the threads of every later loop, 0 for the default. Call it before work starts.
 void set_thread_count(std::size_t count);
 
-// Calls body(first, last) for disjoint pieces that cover [begin, end), each at least `grain` long
-// except perhaps the last. Returns when all are done. May be nested. `body` must not throw.
+// Calls body(first, last) for disjoint pieces that cover [begin, end). A piece longer than `grain`
+// may be cut in half, so pieces can be as short as about grain / 2. Returns when all are done. May
+// be nested. The first exception of a body ends the loop early (pieces that run are finished, later
+// ones are dropped) and is thrown to the caller: only memory that was refused may travel so.
 void parallel_for(std::size_t begin, std::size_t end, std::size_t grain,
                   const std::function<void(std::size_t, std::size_t)>& body);
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,27 +13,31 @@
 #include "msm/digits.h"
 #include "msm/kernels/point_kernel.h"
 #include "msm/plan.h"
+#include "msm/row_buffer.h"
 
 namespace cuzk::msm {
 
+// All memory is taken by the constructor, which throws base::OutOfMemory.
 class BucketSort {
  public:
   explicit BucketSort(const MultiplyPlan& plan)
       : plan_(plan),
-        digits_(std::make_unique_for_overwrite<RawDigit[]>(digit_count())),
-        entries_(std::make_unique_for_overwrite<std::uint32_t[]>(digit_count())),
+        digits_(digit_count()),
+        entries_(digit_count()),
         starts_(plan.window_count * plan.bucket_count + 1),
         cursors_(plan.window_count * plan.slice_count * plan.bucket_count) {}
 
   static std::size_t byte_count(const MultiplyPlan& plan) {
     const std::size_t digits = plan.window_count * plan.chunk_points;
     const std::size_t keys = plan.window_count * plan.bucket_count;
-    return digits * (sizeof(RawDigit) + 4) + (keys + 1) * 4 + keys * plan.slice_count * 4;
+    using Places = ScratchList<std::uint32_t>;
+    return ScratchList<RawDigit>::byte_count(digits) + Places::byte_count(digits) +
+           Places::byte_count(keys + 1) + Places::byte_count(keys * plan.slice_count);
   }
 
   // The raw digits of a window, one per point of the chunk; to be filled before run().
   std::span<RawDigit> digits(std::size_t window) {
-    return {digits_.get() + window * plan_.chunk_points, plan_.chunk_points};
+    return {digits_.data() + window * plan_.chunk_points, plan_.chunk_points};
   }
 
   // Sorts the digits of the first `point_count` points.
@@ -49,7 +52,7 @@ class BucketSort {
       for (std::size_t w = first; w < last; ++w) window_starts[w + 1] = place(w);
     });
     for (std::size_t w = 0; w < plan_.window_count; ++w) window_starts[w + 1] += window_starts[w];
-    starts_.back() = window_starts.back();
+    starts_[starts_.size() - 1] = window_starts.back();
     base::parallel_for(0, cells, 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t cell = first; cell < last; ++cell) {
         scatter(reader, point_count, cell, window_starts[cell / plan_.slice_count]);
@@ -63,17 +66,19 @@ class BucketSort {
   }
 
   // operand() of each point with a digit, ordered by key = window * bucket_count + bucket.
-  std::span<const std::uint32_t> entries() const { return {entries_.get(), starts_.back()}; }
+  std::span<const std::uint32_t> entries() const {
+    return {entries_.data(), starts_[starts_.size() - 1]};
+  }
   // Entries of key k are [starts()[k], starts()[k + 1]).
-  std::span<const std::uint32_t> starts() const { return starts_; }
+  std::span<const std::uint32_t> starts() const { return starts_.span(); }
 
  private:
   std::size_t digit_count() const { return plan_.window_count * plan_.chunk_points; }
   std::span<std::uint32_t> cursors_of(std::size_t cell) {
-    return std::span(cursors_).subspan(cell * plan_.bucket_count, plan_.bucket_count);
+    return cursors_.span().subspan(cell * plan_.bucket_count, plan_.bucket_count);
   }
   std::span<std::uint32_t> keys_of(std::size_t window) {
-    return std::span(starts_).subspan(window * plan_.bucket_count, plan_.bucket_count);
+    return starts_.span().subspan(window * plan_.bucket_count, plan_.bucket_count);
   }
   struct Range {
     std::size_t first, last;
@@ -113,7 +118,7 @@ class BucketSort {
                std::uint32_t window_start) {
     const auto raw = digits(cell / plan_.slice_count);
     const auto cursors = cursors_of(cell);
-    std::uint32_t* out = entries_.get() + window_start;
+    std::uint32_t* out = entries_.data() + window_start;
     const auto [first, last] = points_of(cell, point_count);
     for (std::size_t i = first; i < last; ++i) {
       if (raw[i] == reader.zero()) continue;
@@ -122,10 +127,10 @@ class BucketSort {
   }
 
   const MultiplyPlan plan_;
-  // Not cleared: every digit is written before it is read, and so is every entry.
-  std::unique_ptr<RawDigit[]> digits_;
-  std::unique_ptr<std::uint32_t[]> entries_;
-  std::vector<std::uint32_t> starts_, cursors_;
+  // Not cleared: run() writes all of them before it reads them, after the caller's digits.
+  ScratchList<RawDigit> digits_;
+  ScratchList<std::uint32_t> entries_;
+  ScratchList<std::uint32_t> starts_, cursors_;
 };
 
 }  // namespace cuzk::msm

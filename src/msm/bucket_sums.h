@@ -23,7 +23,7 @@ template <class G>
 using PointLoader = std::function<void(std::size_t first, std::span<curve::Affine<G>> out)>;
 
 // The buckets of one multiplication. All memory is taken by the constructor, save one summer a
-// thread.
+// thread; both throw base::OutOfMemory.
 template <class G>
 class BucketSums {
  public:
@@ -51,7 +51,8 @@ class BucketSums {
       return RowBuffer::rounded(rows * kernel.row_bytes);
     };
     return row_memory(plan.chunk_points) + row_memory(plan.window_count * plan.bucket_count) +
-           row_memory(2 * tasks) + 8 * tasks + BucketSort::byte_count(plan) +
+           row_memory(2 * tasks) + ScratchList<std::uint32_t>::byte_count(2 * tasks) +
+           BucketSort::byte_count(plan) +
            threads * SegmentSummer<G>::byte_count(kernel, summer_entries);
   }
 
@@ -63,7 +64,7 @@ class BucketSums {
     sort_.run(reader_, scalars.size());
     const std::size_t entry_count = sort_.entries().size();
     const std::size_t tasks = (entry_count + plan_.task_entries - 1) / plan_.task_entries;
-    std::fill(edge_keys_.begin(), edge_keys_.end(), kNoKey);
+    std::ranges::fill(edge_keys_.span(), kNoKey);
     base::parallel_for(0, tasks, 1, [&](std::size_t from, std::size_t to) {
       typename SummerPool<G>::Loan summer(pool_);
       for (std::size_t task = from; task < to; ++task) run_task(*summer, task);
@@ -185,7 +186,7 @@ class BucketSums {
   const DigitReader<G::Scalar::kLimbCount> reader_;
   BucketSort sort_;
   RowBuffer points_, buckets_, edges_;
-  std::vector<std::uint32_t> edge_keys_;
+  ScratchList<std::uint32_t> edge_keys_;
   SummerPool<G> pool_;
 };
 

@@ -9,6 +9,7 @@
   template curve::Jacobian<G> multiply_indexed<G>(                                              \
       const PointSource<G>&, std::span<const std::uint32_t>, std::span<const ScalarOf<G>>);     \
   template std::uint64_t multiply_scratch_bytes<G>(std::size_t);                                \
+  template std::uint64_t bitmap_scratch_bytes<G>(std::size_t);                                  \
   template curve::Jacobian<G> sum_by_bitmap<G>(const PointSource<G>&,                           \
                                                std::span<const std::uint64_t>);                 \
   template class FixedBase<G>;                                                                  \

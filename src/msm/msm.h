@@ -1,6 +1,8 @@
 // Multi-scalar multiplication: sum of k_i P_i.
 //
-// Complete for every input: infinite, equal and opposite bases, zero scalars, length 0.
+// Complete for every input: infinite, equal and opposite bases, zero scalars, length 0. Scratch is
+// counted as kMsmScratch; every operation throws base::OutOfMemory or std::bad_alloc when it is
+// refused, for base::catch_out_of_memory of the caller (scratch.h says why).
 #pragma once
 
 #include <cstdint>
@@ -34,6 +36,10 @@ std::uint64_t multiply_scratch_bytes(std::size_t point_count);
 template <class G>
 curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases,
                                  std::span<const std::uint64_t> bitmap);
+
+// Upper bound of the memory that sum_by_bitmap takes for its own use over that many bases.
+template <class G>
+std::uint64_t bitmap_scratch_bytes(std::size_t point_count);
 
 template <class G>
 struct PointKernel;

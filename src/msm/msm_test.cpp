@@ -216,6 +216,76 @@ TYPED_TEST(MsmTest, SameSumForAnyThreadCount) {
   base::set_thread_count(0);
 }
 
+// A budget of `bytes` above what is held, for as long as it lives.
+class SmallBudget {
+ public:
+  explicit SmallBudget(std::uint64_t bytes) {
+    auto& ledger = base::Ledger::process();
+    ledger.set_budget(ledger.snapshot().total.used_bytes + bytes);
+  }
+  ~SmallBudget() { base::Ledger::process().set_budget(0); }
+};
+
+template <class Body>
+std::uint64_t scratch_peak_bytes(const Body& body) {
+  auto& ledger = base::Ledger::process();
+  const std::uint64_t before = ledger.snapshot().of(kScratchCategory).used_bytes;
+  ledger.reset_peaks();
+  body();
+  return ledger.snapshot().of(kScratchCategory).peak_bytes - before;
+}
+
+// What the ledger sees is most of what the formulas promise, and never more; when it is over,
+// nothing is held.
+TYPED_TEST(MsmTest, TakesWhatItsFormulaSaysAndGivesItBack) {
+  using G = typename TypeParam::G;
+  for (const std::size_t n : {20000, 70000}) {
+    const std::vector<Affine<G>> points(n, G::generator());
+    std::vector<field::Canonical<typename G::Scalar::Params>> scalars(n);
+    for (std::size_t i = 0; i < n; ++i) scalars[i].value[0] = i;
+    const PointSource<G> source{std::span<const Affine<G>>(points)};
+    const std::uint64_t multiply_peak =
+        scratch_peak_bytes([&] { (void)multiply<G>(source, std::span(std::as_const(scalars))); });
+    EXPECT_LE(multiply_peak, multiply_scratch_bytes<G>(n));
+    EXPECT_GT(multiply_peak, multiply_scratch_bytes<G>(n) / 4);
+    const std::vector<std::uint64_t> bitmap(n / 64);
+    const std::uint64_t bitmap_peak =
+        scratch_peak_bytes([&] { (void)sum_by_bitmap<G>(source.subset(0, n / 64 * 64), bitmap); });
+    EXPECT_LE(bitmap_peak, bitmap_scratch_bytes<G>(n));
+    EXPECT_GT(bitmap_peak, 0u);
+  }
+  EXPECT_EQ(base::Ledger::process().snapshot().of(kScratchCategory).used_bytes, 0u);
+}
+
+// Refused at any place, the operation ends with the ledger's sentence and holds nothing.
+TYPED_TEST(MsmTest, RefusedMemoryIsThrownAndLeavesNothingBehind) {
+  using G = typename TypeParam::G;
+  const std::size_t n = 4096;
+  const std::vector<Affine<G>> points(n, G::generator());
+  const std::vector<field::Canonical<typename G::Scalar::Params>> scalars(n);
+  const PointSource<G> source{std::span<const Affine<G>>(points)};
+  const std::uint64_t whole = multiply_scratch_bytes<G>(n);
+  std::size_t refused_count = 0;
+  for (std::uint64_t bytes = 4096; bytes < whole; bytes += whole / 8) {
+    const SmallBudget budget(bytes);
+    try {
+      EXPECT_TRUE(multiply<G>(source, std::span(scalars)).is_infinity());
+    } catch (const base::OutOfMemory& refused) {
+      ++refused_count;
+      EXPECT_EQ(refused.error().kind, base::ErrorKind::kResourceExhausted);
+      EXPECT_NE(refused.error().message.find(kScratchOwner), std::string::npos);
+    }
+    EXPECT_EQ(base::Ledger::process().snapshot().of(kScratchCategory).used_bytes, 0u);
+  }
+  EXPECT_GE(refused_count, 2u);
+  const SmallBudget budget(whole);
+  EXPECT_NO_THROW((void)multiply<G>(source, std::span(scalars)));
+  const SmallBudget none(4096);
+  EXPECT_THROW((FixedBase<G>(G::generator(), 100000)), base::OutOfMemory);
+  const std::vector<std::uint64_t> bitmap(n / 64, ~std::uint64_t{0});
+  EXPECT_THROW((void)sum_by_bitmap<G>(source, bitmap), base::OutOfMemory);
+}
+
 // Best of three, in processor time, so that a busy machine does not decide.
 template <class Body>
 double best_seconds(const Body& body) {

@@ -54,10 +54,10 @@ std::uint64_t multiply_scratch_bytes(std::size_t point_count) {
                                    base::thread_count());
 }
 
-// The sum of the set bases among [first, last), into `out_row`; `rows` has room for all of them.
+// The sum of the set bases among [first, last), into `out_row`; the summer has source rows for all.
 template <class G>
 void sum_bits_of(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap,
-                 std::size_t first, std::size_t last, SegmentSummer<G>& summer, RowBuffer& rows,
+                 std::size_t first, std::size_t last, SegmentSummer<G>& summer,
                  std::uint8_t* out_row) {
   const PointKernel<G>& kernel = summer.kernel();
   std::vector<std::uint32_t> entries;
@@ -68,32 +68,46 @@ void sum_bits_of(const PointSource<G>& bases, std::span<const std::uint64_t> bit
       block[size] = bases.at(word * 64 + std::size_t(__builtin_ctzll(bits)));
       if (!block[size].is_infinity()) ++size;
     }
-    kernel.pack(block, size, rows.data() + entries.size() * kernel.row_bytes);
+    kernel.pack(block, size, summer.source_rows() + entries.size() * kernel.row_bytes);
     for (std::size_t i = 0; i < size; ++i) entries.push_back(operand(entries.size()));
   }
   if (entries.empty()) return;
   const std::uint32_t length = static_cast<std::uint32_t>(entries.size());
-  summer.sum(rows.data(), entries, {&length, 1});
+  summer.sum(summer.source_rows(), entries, {&length, 1});
   kernel.copy(summer.row(0), false, out_row);
+}
+
+// Pieces of whole words, some for each thread, long enough to share inversions well.
+inline std::size_t bitmap_piece_points(std::size_t point_count) {
+  return std::clamp<std::size_t>(point_count / (8 * base::thread_count()) / 64 * 64, 4096, 32768);
+}
+
+template <class G>
+std::uint64_t bitmap_scratch_bytes(std::size_t point_count) {
+  if (point_count == 0) return 0;
+  const PointKernel<G>& kernel = point_kernel<G>();
+  const std::size_t piece = bitmap_piece_points(point_count);
+  const std::size_t pieces = (point_count + piece - 1) / piece;
+  const std::size_t summers = std::min(pieces, base::thread_count());
+  return RowBuffer::rounded(pieces * kernel.row_bytes) + 4 * pieces +
+         summers *
+             (SegmentSummer<G>::byte_count(kernel, std::max(piece, pieces), piece) + 2 * 4 * piece);
 }
 
 template <class G>
 curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases,
                                  std::span<const std::uint64_t> bitmap) {
   CUZK_CHECK(bitmap.size() >= (bases.size() + 63) / 64);
-  // Pieces of whole words, some for each thread, long enough to share inversions well.
-  const std::size_t piece =
-      std::clamp<std::size_t>(bases.size() / (8 * base::thread_count()) / 64 * 64, 4096, 32768);
+  const std::size_t piece = bitmap_piece_points(bases.size());
   const std::size_t pieces = (bases.size() + piece - 1) / piece;
   const PointKernel<G>& kernel = point_kernel<G>();
   RowBuffer partial(pieces * kernel.row_bytes);
   partial.fill_zero();
-  SummerPool<G> pool(kernel, std::max(piece, pieces));
+  SummerPool<G> pool(kernel, std::max(piece, pieces), piece);
   base::parallel_for(0, pieces, 1, [&](std::size_t from, std::size_t to) {
     typename SummerPool<G>::Loan summer(pool);
-    RowBuffer rows(piece * kernel.row_bytes);
     for (std::size_t i = from; i < to; ++i) {
-      sum_bits_of(bases, bitmap, i * piece, std::min((i + 1) * piece, bases.size()), *summer, rows,
+      sum_bits_of(bases, bitmap, i * piece, std::min((i + 1) * piece, bases.size()), *summer,
                   partial.data() + i * kernel.row_bytes);
     }
   });

@@ -8,7 +8,7 @@
 //   + 2 W B                     turning buckets into the sum (reduce.h)
 //   + W B                       touching the buckets' memory at all, about an addition each
 //
-// and the plan takes the c in [2, 16] with the least. Everything else (256 doublings, one inversion
+// and the plan takes the c in [3, 16] with the least. Everything else (256 doublings, one inversion
 // a batch) is small and does not depend on c.
 #pragma once
 

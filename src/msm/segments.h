@@ -8,35 +8,43 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/mutex.h"
 #include "msm/kernels/point_kernel.h"
 #include "msm/row_buffer.h"
 
 namespace cuzk::msm {
 
 // Working memory of one thread for segments of at most `entries_max` points together. Reused for
-// any number of calls; not for two threads at once.
+// any number of calls; not for two threads at once. Memory is taken by the constructor, which
+// throws base::OutOfMemory; the lists of a call stay within byte_count and throw std::bad_alloc.
 template <class G>
 class SegmentSummer {
  public:
-  SegmentSummer(const PointKernel<G>& kernel, std::size_t entries_max)
+  // `source_row_count` rows are set aside for a caller that packs the points of its sums itself.
+  SegmentSummer(const PointKernel<G>& kernel, std::size_t entries_max,
+                std::size_t source_row_count = 0)
       : kernel_(kernel),
         entries_max_(entries_max),
         rows_(work_rows(entries_max) * kernel.row_bytes),
         scratch_(kernel.scratch_bytes),
+        source_rows_(source_row_count * kernel.row_bytes),
         pairs_(entries_max / 2 + 1) {}
 
-  static std::size_t byte_count(const PointKernel<G>& kernel, std::size_t entries_max) {
+  static std::size_t byte_count(const PointKernel<G>& kernel, std::size_t entries_max,
+                                std::size_t source_row_count = 0) {
     // Lists of segments, singles and first rows, and those of the caller (keys and lengths).
     constexpr std::size_t kListBytes = 2 * sizeof(Segment) + 3 * sizeof(std::uint32_t);
     return RowBuffer::rounded(work_rows(entries_max) * kernel.row_bytes) +
-           RowBuffer::rounded(kernel.scratch_bytes) + (entries_max / 2 + 1) * sizeof(AddPair) +
+           RowBuffer::rounded(kernel.scratch_bytes) +
+           RowBuffer::rounded(source_row_count * kernel.row_bytes) +
+           ScratchList<AddPair>::byte_count(entries_max / 2 + 1) +
            2 * entries_max * kListBytes;  // a growing list may hold twice what it needs
   }
   std::size_t entries_max() const noexcept { return entries_max_; }
+  std::uint8_t* source_rows() noexcept { return source_rows_.data(); }
 
   // Sums each run of `lengths[k]` (positive) consecutive entries; an entry is an operand() into
   // `source_rows`. The sum of segment k is then at row(k), until the next call.
@@ -131,8 +139,8 @@ class SegmentSummer {
 
   const PointKernel<G>& kernel_;
   std::size_t entries_max_;
-  RowBuffer rows_, scratch_;
-  std::vector<AddPair> pairs_;
+  RowBuffer rows_, scratch_, source_rows_;
+  ScratchList<AddPair> pairs_;
   std::vector<Segment> active_;
   std::vector<Single> singles_;
   std::vector<std::uint32_t> first_rows_;
@@ -142,8 +150,9 @@ class SegmentSummer {
 template <class G>
 class SummerPool {
  public:
-  SummerPool(const PointKernel<G>& kernel, std::size_t entries_max)
-      : kernel_(kernel), entries_max_(entries_max) {}
+  SummerPool(const PointKernel<G>& kernel, std::size_t entries_max,
+             std::size_t source_row_count = 0)
+      : kernel_(kernel), entries_max_(entries_max), source_row_count_(source_row_count) {}
 
   // A summer for as long as the loan lives.
   class Loan {
@@ -163,24 +172,26 @@ class SummerPool {
  private:
   std::unique_ptr<SegmentSummer<G>> take() {
     {
-      const std::lock_guard lock(mutex_);
+      const base::MutexLock lock(mutex_);
       if (!idle_.empty()) {
         auto summer = std::move(idle_.back());
         idle_.pop_back();
         return summer;
       }
+      idle_.reserve(++made_count_);  // so that giving back cannot fail
     }
-    return std::make_unique<SegmentSummer<G>>(kernel_, entries_max_);
+    return std::make_unique<SegmentSummer<G>>(kernel_, entries_max_, source_row_count_);
   }
   void give_back(std::unique_ptr<SegmentSummer<G>> summer) {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     idle_.push_back(std::move(summer));
   }
 
   const PointKernel<G>& kernel_;
-  const std::size_t entries_max_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<SegmentSummer<G>>> idle_;
+  const std::size_t entries_max_, source_row_count_;
+  base::Mutex mutex_;
+  std::vector<std::unique_ptr<SegmentSummer<G>>> idle_ CUZK_GUARDED_BY(mutex_);
+  std::size_t made_count_ CUZK_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace cuzk::msm

@@ -12,12 +12,11 @@
 #include "poly/domain.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <utility>
 
 #include "base/check.h"
+#include "base/scratch.h"
 #include "base/threads.h"
 #include "poly/bit_reversal.h"
 #include "poly/kernels/ntt_kernel.h"
@@ -50,20 +49,9 @@ std::vector<std::uint32_t> bit_reversed_order(std::size_t log2) {
   return out;
 }
 
-class Scratch {
- public:
-  explicit Scratch(std::size_t bytes)
-      : bytes_(static_cast<std::uint8_t*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64))) {
-    CUZK_CHECK(bytes_ != nullptr);
-  }
-  std::uint8_t* data() { return bytes_.get(); }
-
- private:
-  struct Free {
-    void operator()(std::uint8_t* p) const noexcept { std::free(p); }
-  };
-  std::unique_ptr<std::uint8_t, Free> bytes_;
-};
+base::ScratchBuffer pass_scratch(std::size_t bytes) {
+  return {bytes, base::MemoryCategory::kMsmScratch, "transform"};
+}
 
 // Calls body(first, count) for runs of whole lane groups.
 template <class Body>
@@ -120,7 +108,7 @@ void transform(std::span<F> values, std::size_t log2, const NttKernel<F>& kernel
   if (!direction.row_factors.empty()) columns.row_factors = direction.row_factors.data();
   const F scale = F::from_u64(kernel.constant_scale);
   for_lane_groups(columns.column_count, [&](std::size_t first, std::size_t count) {
-    Scratch scratch(kernel.scratch_bytes(row_log2));
+    auto scratch = pass_scratch(kernel.scratch_bytes(row_log2));
     kernel.columns(columns, column_run(direction, scale, first, count), scratch.data());
   });
   RowPass<F> rows;
@@ -128,7 +116,7 @@ void transform(std::span<F> values, std::size_t log2, const NttKernel<F>& kernel
   rows.transform = {column_log2, direction.twiddles->data(), 1, nullptr};
   if (!direction.column_factors.empty()) rows.column_factors = direction.column_factors.data();
   for_lane_groups(std::size_t{1} << row_log2, [&](std::size_t first, std::size_t count) {
-    Scratch scratch(kernel.scratch_bytes(column_log2));
+    auto scratch = pass_scratch(kernel.scratch_bytes(column_log2));
     kernel.rows(rows, first, count, scratch.data());
   });
   bit_reverse(values, log2);
@@ -254,12 +242,22 @@ F Domain<F>::vanishing_at(const F& x) const {
   return power - F::one();
 }
 
+template <class F>
+std::uint64_t transform_scratch_bytes(std::size_t size_log2) {
+  if (size_log2 < kTwoPassLog2Min) return 0;
+  const std::size_t longer_log2 = size_log2 - size_log2 / 2;
+  return base::thread_count() *
+         base::ScratchBuffer::rounded(ntt_kernel<F>().scratch_bytes(longer_log2));
+}
+
 std::size_t domain_size_log2(std::size_t count) {
   std::size_t log2 = 0;
   while ((std::size_t{1} << log2) < count) ++log2;
   return log2;
 }
 
+template std::uint64_t transform_scratch_bytes<field::bls12_381::Fr>(std::size_t);
+template std::uint64_t transform_scratch_bytes<field::bn254::Fr>(std::size_t);
 template class Domain<field::bls12_381::Fr>;
 template class Domain<field::bn254::Fr>;
 

@@ -32,7 +32,8 @@ class Domain {
   std::size_t size_log2() const noexcept { return size_log2_; }
   const F& omega() const noexcept { return omega_; }
 
-  // All in place, natural order in and out, values.size() == size(), multi-threaded.
+  // All in place, natural order in and out, values.size() == size(), multi-threaded. They throw
+  // base::OutOfMemory or std::bad_alloc when their scratch is refused (base/scratch.h says why).
   // Coefficients to values on the domain.
   void forward(std::span<F> values) const;
   // Values on the domain to coefficients.
@@ -53,9 +54,16 @@ class Domain {
   std::vector<F> twiddles_, inverse_twiddles_;
 };
 
+// Upper bound of the scratch, counted as kMsmScratch, that one transform of size 2^size_log2 takes;
+// a function of CPU level and thread count, too.
+template <class F>
+std::uint64_t transform_scratch_bytes(std::size_t size_log2);
+
 // Smallest k with 2^k >= count; 0 for count <= 1.
 std::size_t domain_size_log2(std::size_t count);
 
+extern template std::uint64_t transform_scratch_bytes<field::bls12_381::Fr>(std::size_t);
+extern template std::uint64_t transform_scratch_bytes<field::bn254::Fr>(std::size_t);
 extern template class Domain<field::bls12_381::Fr>;
 extern template class Domain<field::bn254::Fr>;
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/cpu.h"
+#include "base/scratch.h"
 #include "field/samples.h"
 #include "poly/bit_reversal.h"
 #include "poly/kernels/ntt_kernel.h"
@@ -173,6 +174,27 @@ TEST(DomainSize, IsTheSmallestPowerThatHolds) {
   EXPECT_EQ(domain_size_log2(2), 1u);
   EXPECT_EQ(domain_size_log2(1024), 10u);
   EXPECT_EQ(domain_size_log2(1025), 11u);
+}
+
+// Large transforms count their scratch, within the formula, and pass a refusal on.
+TEST(DomainScratch, IsCountedWithinTheFormulaAndMayBeRefused) {
+  using F = field::bn254::Fr;
+  constexpr std::size_t kLog2 = 18;
+  constexpr auto kCategory = base::MemoryCategory::kMsmScratch;
+  const auto domain = Domain<F>::create(kLog2).value();
+  std::vector<F> values(domain.size(), F::one());
+  auto& ledger = base::Ledger::process();
+  ledger.reset_peaks();
+  domain.forward(values);
+  const auto use = ledger.snapshot().of(kCategory);
+  EXPECT_GT(use.peak_bytes, 0u);
+  EXPECT_LE(use.peak_bytes, transform_scratch_bytes<F>(kLog2));
+  EXPECT_EQ(use.used_bytes, 0u);
+  ledger.set_budget(4096);
+  EXPECT_THROW(domain.forward(values), base::OutOfMemory);
+  ledger.set_budget(0);
+  EXPECT_EQ(ledger.snapshot().of(kCategory).used_bytes, 0u);
+  EXPECT_EQ(transform_scratch_bytes<F>(3), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+// Where the border between heap and pages is drawn, and what refusal says on either side of it.
+#include "base/scratch.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <unistd.h>
+
+namespace cuzk::base {
+namespace {
+
+constexpr std::size_t kLineBytes = 64;
+
+std::size_t rounded_to(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+void ScratchBuffer::Free::operator()(std::uint8_t* bytes) const noexcept { std::free(bytes); }
+
+std::size_t ScratchBuffer::rounded(std::size_t size_bytes) {
+  if (size_bytes < kPagedBytesMin) return rounded_to(size_bytes, kLineBytes);
+  return rounded_to(size_bytes, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
+}
+
+ScratchBuffer::ScratchBuffer(std::size_t size_bytes, MemoryCategory category,
+                             std::string_view owner) {
+  if (size_bytes == 0) return;
+  if (size_bytes >= kPagedBytesMin) {
+    auto pages = PageRun::reuse(size_bytes, category, owner);
+    if (!pages.ok()) throw OutOfMemory(std::move(pages).error());
+    pages_ = std::move(pages).value();
+    data_ = static_cast<std::uint8_t*>(pages_.data());
+    size_bytes_ = pages_.byte_count();
+    return;
+  }
+  size_bytes_ = rounded(size_bytes);
+  heap_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(kLineBytes, size_bytes_)));
+  if (heap_ == nullptr) {
+    throw OutOfMemory({ErrorKind::kResourceExhausted,
+                       std::string(owner) + " needs " + std::to_string(size_bytes_) +
+                           " bytes and the operating system has none to give"});
+  }
+  data_ = heap_.get();
+}
+
+void ScratchBuffer::fill_zero() {
+  if (size_bytes_ != 0) std::memset(data_, 0, size_bytes_);
+}
+
+}  // namespace cuzk::base
