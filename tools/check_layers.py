@@ -4,8 +4,9 @@
 A room may include itself, the rooms that src/LAYERS names for it, and all that those may include.
 Folders named `kernels` or `internal` are entered by their own room alone. A library that only one
 place may know (FENCES) is included nowhere else. The doors that tests have to a proof's randomness
-are named nowhere in the rooms that face users (TEST_NAMES). Quoted includes are relative to src/ or to the
-repository's root (tests/support). Exit 0 and silence when all is well, else one line a fault.
+are named nowhere in the rooms that face users (TEST_NAMES). Quoted includes are relative to src/ or
+to the repository's root (tests/support). Exit 0 and silence when all is well, else one line a
+fault.
 
     tools/check_layers.py [ROOT]
 """
