@@ -4,7 +4,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,9 +44,12 @@ struct ParamsCounts {
   std::uint32_t h = 0, l = 0, a = 0, b_g1 = 0, b_g2 = 0;
 };
 
+// Takes the next bytes of a file that is being made.
+using ByteSink = std::function<base::Status(base::ByteSpan)>;
+
 // Writes a .params file in order, from points that arrive in pieces, so that nothing but one piece
-// is in memory beside the caller's own points. The file appears under its name when finish()
-// succeeds.
+// is in memory beside the caller's own points. With a path, the file appears under its name when
+// finish() succeeds; with a sink, the bytes go there and no file is made.
 class ParamsWriter {
  public:
   using G1Source = msm::PointSource<curve::Bls12_381::G1>;
@@ -52,6 +57,11 @@ class ParamsWriter {
 
   // `progress` (may be null) is told of bytes written.
   static base::Result<ParamsWriter> create(const std::filesystem::path& path,
+                                           const groth16::VerifyingKey<curve::Bls12_381>& vk,
+                                           const ParamsCounts& counts,
+                                           base::ProgressSink* progress = nullptr);
+  // `name` stands for the file in errors.
+  static base::Result<ParamsWriter> create(ByteSink sink, std::string name,
                                            const groth16::VerifyingKey<curve::Bls12_381>& vk,
                                            const ParamsCounts& counts,
                                            base::ProgressSink* progress = nullptr);
@@ -64,12 +74,17 @@ class ParamsWriter {
   base::Status finish();
 
  private:
-  explicit ParamsWriter(base::AtomicFile file) : file_(std::move(file)) {}
+  ParamsWriter() = default;
+  static base::Result<ParamsWriter> begin(ParamsWriter writer,
+                                          const groth16::VerifyingKey<curve::Bls12_381>& vk,
+                                          const ParamsCounts& counts);
+  base::Status write(base::ByteSpan bytes) { return file_ ? file_->write(bytes) : sink_(bytes); }
   template <class G>
   base::Status append_points(const msm::PointSource<G>& points, bool is_g2);
   base::Status open_sections();
 
-  base::AtomicFile file_;
+  std::optional<base::AtomicFile> file_;  // else sink_
+  ByteSink sink_;
   std::string path_;
   std::uint32_t counts_[5] = {};
   std::size_t section_ = 0;         // the one being written
@@ -80,6 +95,9 @@ class ParamsWriter {
 
 // A whole key. It must be in bellman's convention (kCoefficients, dense queries).
 base::Status write_params(const std::filesystem::path& path, const BlsProvingKey& key,
+                          base::ProgressSink* progress = nullptr);
+// The same bytes into `sink`, e.g. to hash a key that is too large to store.
+base::Status write_params(ByteSink sink, std::string name, const BlsProvingKey& key,
                           base::ProgressSink* progress = nullptr);
 
 // Size of the file that write_params makes.

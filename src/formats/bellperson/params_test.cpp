@@ -266,6 +266,26 @@ TEST_F(MimcParams, TheWriterTakesPiecesAndReportsProgress) {
   EXPECT_EQ(sink.done + 5 * 4, sink.total) << "all but the five counts";
 }
 
+TEST_F(MimcParams, ASinkGetsTheBytesOfTheFileAndMayRefuseThem) {
+  const auto loaded = open_params(path_);
+  ASSERT_TRUE(accepted(loaded));
+  Bytes written;
+  const auto keep = [&](base::ByteSpan bytes) {
+    written.insert(written.end(), bytes.begin(), bytes.end());
+    return base::ok_status();
+  };
+  ASSERT_TRUE(accepted(write_params(keep, "p", *loaded->key)));
+  EXPECT_EQ(written, bytes_);
+  std::size_t room = 200'000;
+  const auto limited = [&](base::ByteSpan bytes) -> base::Status {
+    if (bytes.size() > room) return base::Error{ErrorKind::kResourceExhausted, "p: no room"};
+    room -= bytes.size();
+    return base::ok_status();
+  };
+  EXPECT_TRUE(refused(write_params(limited, "p", *loaded->key), ErrorKind::kResourceExhausted,
+                      {"p: no room"}));
+}
+
 TEST_F(MimcParams, TheWriterRefusesAWrongNumberOrGroup) {
   const auto loaded = open_params(path_);
   ASSERT_TRUE(accepted(loaded));

@@ -55,24 +55,41 @@ std::uint64_t params_size_bytes(std::uint64_t ic_count, const ParamsCounts& coun
          curve::kG2UncompressedBytes * std::uint64_t{counts.b_g2};
 }
 
+base::Result<ParamsWriter> ParamsWriter::begin(ParamsWriter writer, const BlsVerifyingKey& vk,
+                                               const ParamsCounts& counts) {
+  CUZK_TRY(const base::Bytes head, encode_bellperson_vk(vk));
+  CUZK_TRY_STATUS(writer.write(head));
+  const std::uint32_t list[] = {counts.h, counts.l, counts.a, counts.b_g1, counts.b_g2};
+  std::copy(std::begin(list), std::end(list), writer.counts_);
+  if (writer.progress_ != nullptr) {
+    writer.progress_->begin_stage("writing parameters", params_size_bytes(vk.ic.size(), counts));
+    writer.progress_->advance(head.size());
+  }
+  CUZK_TRY_STATUS(writer.open_sections());
+  return writer;
+}
+
 base::Result<ParamsWriter> ParamsWriter::create(const std::filesystem::path& path,
                                                 const BlsVerifyingKey& vk,
                                                 const ParamsCounts& counts,
                                                 base::ProgressSink* progress) {
-  CUZK_TRY(const base::Bytes head, encode_bellperson_vk(vk));
+  ParamsWriter writer;
   CUZK_TRY(base::AtomicFile file, base::AtomicFile::create(path));
-  CUZK_TRY_STATUS(file.write(head));
-  ParamsWriter writer(std::move(file));
+  writer.file_.emplace(std::move(file));
   writer.path_ = path.string();
-  const std::uint32_t list[] = {counts.h, counts.l, counts.a, counts.b_g1, counts.b_g2};
-  std::copy(std::begin(list), std::end(list), writer.counts_);
   writer.progress_ = progress;
-  if (progress != nullptr) {
-    progress->begin_stage("writing parameters", params_size_bytes(vk.ic.size(), counts));
-    progress->advance(head.size());
-  }
-  CUZK_TRY_STATUS(writer.open_sections());
-  return writer;
+  return begin(std::move(writer), vk, counts);
+}
+
+base::Result<ParamsWriter> ParamsWriter::create(ByteSink sink, std::string name,
+                                                const BlsVerifyingKey& vk,
+                                                const ParamsCounts& counts,
+                                                base::ProgressSink* progress) {
+  ParamsWriter writer;
+  writer.sink_ = std::move(sink);
+  writer.path_ = std::move(name);
+  writer.progress_ = progress;
+  return begin(std::move(writer), vk, counts);
 }
 
 // Writes the counts of sections until one has points to come (or all are done).
@@ -81,7 +98,7 @@ base::Status ParamsWriter::open_sections() {
     if (!section_open_) {
       std::uint8_t count[4];
       base::store_u32_be(count, counts_[section_]);
-      CUZK_TRY_STATUS(file_.write(count));
+      CUZK_TRY_STATUS(write(count));
       section_open_ = true;
     }
     if (section_done_ < counts_[section_]) break;
@@ -114,7 +131,7 @@ base::Status ParamsWriter::append_points(const msm::PointSource<G>& points, bool
                                "cannot hold (is a variable in no constraint?)",
                                path_, kSectionNames[section_], section_done_ + infinite)};
     }
-    CUZK_TRY_STATUS(file_.write(block));
+    CUZK_TRY_STATUS(write(block));
     section_done_ += static_cast<std::uint32_t>(count);
     if (progress_ != nullptr) progress_->advance(block.size());
   }
@@ -130,27 +147,50 @@ base::Status ParamsWriter::finish() {
                  fmt::format("{}: section {} has {} points, expected {}", path_,
                              kSectionNames[section_], section_done_, counts_[section_])};
   }
-  return file_.commit();
+  return file_ ? file_->commit() : base::ok_status();
 }
 
-base::Status write_params(const std::filesystem::path& path, const BlsProvingKey& key,
-                          base::ProgressSink* progress) {
-  if (key.convention != groth16::QapConvention::kCoefficients || !key.has_dense_queries) {
-    return Error{ErrorKind::kInvalidArgument,
-                 fmt::format("{}: the key {} is in snarkjs's convention, a .params file holds "
-                             "bellperson's",
-                             path.string(), key.name)};
+namespace {
+
+base::Status check_convention(const BlsProvingKey& key, const std::string& name) {
+  if (key.convention == groth16::QapConvention::kCoefficients && key.has_dense_queries) {
+    return base::ok_status();
   }
-  const ParamsCounts counts{narrow_count(key.h.size()), narrow_count(key.l.size()),
-                            narrow_count(key.a.size()), narrow_count(key.b_g1.size()),
-                            narrow_count(key.b_g2.size())};
-  CUZK_TRY(ParamsWriter writer, ParamsWriter::create(path, key.vk, counts, progress));
+  return Error{ErrorKind::kInvalidArgument,
+               fmt::format("{}: the key {} is in snarkjs's convention, a .params file holds "
+                           "bellperson's",
+                           name, key.name)};
+}
+
+ParamsCounts counts_of(const BlsProvingKey& key) {
+  return {narrow_count(key.h.size()), narrow_count(key.l.size()), narrow_count(key.a.size()),
+          narrow_count(key.b_g1.size()), narrow_count(key.b_g2.size())};
+}
+
+base::Status append_queries(ParamsWriter& writer, const BlsProvingKey& key) {
   CUZK_TRY_STATUS(writer.append(key.h));
   CUZK_TRY_STATUS(writer.append(key.l));
   CUZK_TRY_STATUS(writer.append(key.a));
   CUZK_TRY_STATUS(writer.append(key.b_g1));
   CUZK_TRY_STATUS(writer.append(key.b_g2));
   return writer.finish();
+}
+
+}  // namespace
+
+base::Status write_params(const std::filesystem::path& path, const BlsProvingKey& key,
+                          base::ProgressSink* progress) {
+  CUZK_TRY_STATUS(check_convention(key, path.string()));
+  CUZK_TRY(ParamsWriter writer, ParamsWriter::create(path, key.vk, counts_of(key), progress));
+  return append_queries(writer, key);
+}
+
+base::Status write_params(ByteSink sink, std::string name, const BlsProvingKey& key,
+                          base::ProgressSink* progress) {
+  CUZK_TRY_STATUS(check_convention(key, name));
+  CUZK_TRY(ParamsWriter writer, ParamsWriter::create(std::move(sink), std::move(name), key.vk,
+                                                     counts_of(key), progress));
+  return append_queries(writer, key);
 }
 
 }  // namespace cuzk::formats
