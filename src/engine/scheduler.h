@@ -1,0 +1,300 @@
+// Who does what next: the state machine of jobs, partitions, workers and memory.
+//
+// It is pure. It has no thread, no lock and no clock; time and events come in through calls and
+// decisions go out as values. The pipeline calls it under its own mutex, the simulation calls it in
+// virtual time; both see the same decisions.
+//
+//   job         queued -> in flight -> completed | failed | cancelled
+//   partition   queued -> witness -> waiting for a device -> device -> waiting for finish
+//               -> finish -> done
+//               any of these -> ended, when its job fails or is cancelled
+//
+// Order. At every stage the most urgent job goes first (Rank), within a job the lowest partition.
+// Three things bend this, each bounded and named in the assignment (GrantReason):
+//   - ageing: a job that got no grant of a stage for `ageing_ms` while it could use one gets every
+//     kAgedTurn-th grant there, the one that waited longest first; never ahead of critical. The
+//     same holds for jobs that wait to enter
+//   - grouping: a device, or admission, may stay with its key for up to `grouping_max` grants
+//     while jobs of the same priority with another key wait
+//   - inline: a worker asked by should_yield() runs a critical partition in between
+// Who is first and does not fit the memory keeps those behind it from beginning, so nothing large
+// is starved by what is small.
+//
+// Hand-over. A witness slot (there are `witness_workers`) is taken when the witness begins and
+// given back when a device worker takes the witness over: what waits is bounded like what runs.
+// Bytes follow engine/memory_rule.h, which has the argument why it cannot block.
+//
+// Failure. A partition that fails is tried once more, on another worker or device where there is
+// one; then the job fails by its name, its waiting partitions end at once and its running ones are
+// asked to stop (should_stop). A device that fails `quarantine_failures` times in a row gets no
+// more work until restore_device().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/memory_rule.h"
+#include "engine/policy.h"
+#include "engine/shared_keys.h"
+
+namespace cuzk::engine {
+
+using JobId = std::uint64_t;
+
+struct DeviceSetup {
+  std::uint32_t worker_count = 2;
+};
+
+struct SchedulerConfig {
+  std::uint32_t witness_workers = 1;        // pw
+  std::vector<DeviceSetup> devices = {{}};  // gw of each; the CPU is one where it proves
+  std::uint32_t finish_workers = 1;         // gt
+  std::uint32_t jobs_in_flight_max = 4;     // j, counting jobs of the same or more urgency
+  MemoryRuleConfig memory;
+  SlotRelease slot_release = SlotRelease::kAtDelivery;
+  std::int64_t ageing_ms = 60'000;
+  std::uint32_t grouping_max = 8;  // 0: never out of order for a key
+  std::uint32_t quarantine_failures = 3;
+};
+
+// One job as it is submitted.
+struct JobSpec {
+  JobId id = 0;
+  std::string name;  // for messages
+  Priority priority = Priority::kNormal;
+  std::optional<std::int64_t> deadline_ms;
+  SharedKey key;
+  std::uint64_t input_bytes = 0;          // held once, from admission to the job's end
+  std::vector<PartitionPlan> partitions;  // those still to be proved; at least one
+
+  std::uint64_t peak_bytes() const;
+};
+
+// A worker of one kind. Device workers are numbered through all devices.
+struct WorkerId {
+  Stage kind = Stage::kWitness;
+  std::uint32_t index = 0;
+  auto operator<=>(const WorkerId&) const = default;
+};
+
+enum class GrantReason : std::uint8_t { kOrder, kAged, kGrouped, kInline };
+
+// What a worker does now. It already holds what its stage needs.
+struct Assignment {
+  JobId job = 0;
+  std::size_t partition = 0;  // position in JobSpec::partitions
+  Stage stage = Stage::kWitness;
+  std::uint32_t attempt = 1;
+  std::uint32_t device = 0;  // device stage, and the device that made it in the finish stage
+  GrantReason reason = GrantReason::kOrder;
+};
+
+enum class PartitionState : std::uint8_t {
+  kQueued,
+  kWitness,
+  kDeviceQueued,
+  kDevice,
+  kFinishQueued,
+  kFinish,
+  kDone,
+  kEnded,
+};
+inline constexpr std::size_t kPartitionStateCount = 8;
+
+struct JobOutcome {
+  JobId job = 0;
+  std::optional<base::Error> failure;  // none: completed; kCancelled: cancelled
+};
+
+// What happened to a partition, beside its reason in words.
+enum class Fault : std::uint8_t {
+  kWork,        // the stage itself: a witness that breaks a constraint, memory refused
+  kDevice,      // the device: counts towards its quarantine
+  kWrongProof,  // the self-check said no: counts towards the quarantine of the device that made it
+};
+
+struct SchedulerCounts {
+  std::uint64_t queued_jobs = 0, in_flight_jobs = 0;
+  std::array<std::uint64_t, kPartitionStateCount> partitions{};  // of jobs in flight
+  std::uint64_t slots_held = 0;
+  std::uint64_t held_bytes = 0;  // without the fixed bytes
+  // Since the beginning.
+  std::uint64_t completed_jobs = 0, failed_jobs = 0, cancelled_jobs = 0, retried_partitions = 0;
+  std::uint64_t inline_grants = 0, aged_grants = 0, key_switches = 0, evicted_keys = 0;
+
+  std::uint64_t in_state(PartitionState state) const {
+    return partitions[static_cast<std::size_t>(state)];
+  }
+};
+
+// Not thread-safe. Times are milliseconds of one clock that does not go back.
+class Scheduler {
+ public:
+  static constexpr std::uint32_t kAgedTurn = 8;
+
+  // Error kInvalidArgument naming the field that cannot be.
+  static base::Status check(const SchedulerConfig& config);
+  // The configuration passes check().
+  explicit Scheduler(SchedulerConfig config);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Takes the job into the queue. Errors: kInvalidArgument (no partition, a plan that keeps more
+  // than it held), kAlreadyExists, kUnavailable (draining, no device left), kResourceExhausted with
+  // the arithmetic when it can never fit.
+  base::Status submit(JobSpec spec, std::int64_t now_ms);
+
+  // The next work of an idle worker, or nothing: then ask again after any event.
+  std::optional<Assignment> next(WorkerId worker, std::int64_t now_ms);
+
+  // The worker's assignment ended: well, badly, or because should_stop() asked for it.
+  void done(WorkerId worker, std::int64_t now_ms);
+  void failed(WorkerId worker, Fault fault, base::Error reason, std::int64_t now_ms);
+  void stopped(WorkerId worker, std::int64_t now_ms);
+
+  // To be asked at chunk borders. Whether the running assignment is no longer wanted; whether a
+  // critical partition waits that no idle worker can take: then take_inline() gives it, and this
+  // worker reports its end before that of its own work.
+  bool should_stop(WorkerId worker) const;
+  bool should_yield(WorkerId worker) const;
+  std::optional<Assignment> take_inline(WorkerId worker, std::int64_t now_ms);
+
+  // Error kNotFound: unknown, or over already. Cancelling twice is fine.
+  base::Status cancel(JobId job, std::int64_t now_ms);
+
+  // No more submissions; what is accepted goes on.
+  void drain() { draining_ = true; }
+  bool idle() const { return jobs_.empty(); }
+  bool device_usable(std::uint32_t device) const { return !devices_.at(device).quarantined; }
+  void restore_device(std::uint32_t device);
+
+  // Ends since the last call, in order; keys to be dropped since the last call, before anything
+  // new begins.
+  std::vector<JobOutcome> take_outcomes();
+  std::vector<KeyId> take_evictions();
+
+  SchedulerCounts counts() const;
+  // Nothing once the job is over.
+  std::optional<PartitionState> partition_state(JobId job, std::size_t partition) const;
+  bool in_flight(JobId job) const;
+  // Every sum and counter recomputed from the states; ends the process where one is wrong.
+  void check_invariants() const;
+
+ private:
+  struct Partition {
+    PartitionState state = PartitionState::kQueued;
+    std::uint32_t attempt = 1;
+    bool holds_slot = false;
+    std::uint32_t device = 0;  // that runs or ran it
+    std::optional<WorkerId> failed_on;
+    std::optional<std::uint32_t> failed_device;
+    std::string first_failure;
+  };
+  struct Job {
+    JobSpec spec;
+    Rank rank;
+    bool in_flight = false;
+    bool ending = false;
+    std::optional<base::Error> failure;
+    std::vector<Partition> partitions;
+    std::array<std::uint32_t, kPartitionStateCount> in_state{};
+    // When it last got a grant of the stage, or entered.
+    std::array<std::int64_t, kStageCount> waiting_since_ms{};
+    std::int64_t submitted_ms = 0;
+  };
+  struct Device {
+    std::uint32_t worker_begin = 0, worker_end = 0;
+    std::uint32_t failure_count = 0;
+    bool quarantined = false;
+    std::optional<KeyId> key;
+    std::uint32_t grouped_count = 0;
+  };
+  struct Running {
+    JobId job = 0;
+    std::size_t partition = 0;
+    Stage stage = Stage::kWitness;
+  };
+  struct Worker {
+    std::optional<std::uint32_t> device;
+    std::vector<Running> running;  // the last one is the one that runs; at most two
+  };
+  struct Choice {
+    Job* job = nullptr;
+    std::size_t partition = 0;
+    GrantReason reason = GrantReason::kOrder;
+  };
+
+  // Jobs entering and ending (scheduler.cpp).
+  void admit_jobs(std::int64_t now_ms);
+  struct Entry {
+    Job* job = nullptr;
+    GrantReason reason = GrantReason::kOrder;
+  };
+  Entry next_to_enter(std::int64_t now_ms) const;
+  Job* same_key_in_queue(const Job& best) const;
+  bool has_place(const Entry& entry) const;
+  bool may_enter(const Entry& entry) const;
+  void enter(Job& job, std::int64_t now_ms);
+  void end_job(Job& job, base::Error failure, std::int64_t now_ms);
+  void end_if_over(Job& job, std::int64_t now_ms);
+  void end_partition(Job& job, std::size_t partition);
+  void fail_all(const base::Error& reason, std::int64_t now_ms);
+  void make_room(std::uint64_t bytes, Priority priority);
+  base::Status check_fits(const JobSpec& spec) const;
+
+  // Grants (scheduler_grant.cpp).
+  Choice choose(Stage stage, const Worker& worker, WorkerId id, std::int64_t now_ms) const;
+  Choice first_in_order(Stage stage, const Worker& worker, WorkerId id) const;
+  Choice aged(Stage stage, const Worker& worker, WorkerId id, std::int64_t now_ms) const;
+  Choice grouped(const Choice& best, const Worker& worker, WorkerId id) const;
+  std::optional<std::size_t> candidate(const Job& job, Stage stage, const Worker& worker,
+                                       WorkerId id) const;
+  bool avoids(const Partition& partition, Stage stage, const Worker& worker, WorkerId id) const;
+  bool fits(const Choice& choice, Stage stage) const;
+  bool has_slot(const Job& job) const;
+  Assignment grant(const Choice& choice, Stage stage, WorkerId id, std::int64_t now_ms);
+  void note_key(Device& device, const Job& job, GrantReason reason);
+  void note_turn(Stage stage, const Choice& choice, const Choice& aged);
+  Choice critical_choice(WorkerId id, Stage& stage) const;
+  bool has_idle_worker(Stage stage) const;
+  std::uint64_t starved_device_bytes() const;
+
+  // Reports (scheduler_report.cpp).
+  Running take_running(WorkerId worker);
+  void retry(Job& job, std::size_t partition, Stage stage, WorkerId worker);
+  void blame_device(std::uint32_t device, std::int64_t now_ms);
+  void move(Job& job, std::size_t partition, PartitionState state);
+  void release_slot(Partition& partition);
+  Job& job_of(JobId id) { return jobs_.at(id); }
+
+  Worker& worker_of(WorkerId id);
+  const Worker& worker_of(WorkerId id) const;
+
+  SchedulerConfig config_;
+  MemoryRule memory_;
+  SharedKeys keys_;
+  bool draining_ = false;
+  std::uint64_t arrival_count_ = 0;
+  std::map<JobId, Job> jobs_;
+  // Pointers into jobs_, whose nodes stay where they are. Jobs in flight are in flying_, the others
+  // in both of the first two.
+  std::map<Rank, Job*> queued_;
+  std::map<std::uint64_t, Job*> queued_by_arrival_;
+  std::map<Rank, Job*> flying_;
+  std::array<std::uint32_t, kPriorityCount> flying_by_priority_{};
+  std::array<std::vector<Worker>, kStageCount> workers_;
+  std::vector<Device> devices_;
+  std::array<std::uint32_t, kStageCount> turns_{};  // grants since an aged one, while one waits
+  std::uint32_t admission_turns_ = 0, admission_grouped_ = 0;
+  SchedulerCounts counts_;
+  std::vector<JobOutcome> outcomes_;
+  std::vector<KeyId> evictions_;
+};
+
+}  // namespace cuzk::engine

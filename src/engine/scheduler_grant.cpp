@@ -1,0 +1,247 @@
+// Grants: which partition a worker gets, in order, and how the three exceptions are bounded.
+#include <algorithm>
+
+#include "base/check.h"
+#include "engine/scheduler.h"
+
+namespace cuzk::engine {
+namespace {
+
+constexpr std::size_t index_of(Stage stage) { return static_cast<std::size_t>(stage); }
+
+// The state in which a partition waits for the stage; the state in which it is while there.
+constexpr PartitionState waiting_for(Stage stage) {
+  switch (stage) {
+    case Stage::kWitness: return PartitionState::kQueued;
+    case Stage::kDevice: return PartitionState::kDeviceQueued;
+    case Stage::kFinish: return PartitionState::kFinishQueued;
+  }
+  return PartitionState::kQueued;
+}
+constexpr PartitionState running_in(Stage stage) {
+  switch (stage) {
+    case Stage::kWitness: return PartitionState::kWitness;
+    case Stage::kDevice: return PartitionState::kDevice;
+    case Stage::kFinish: return PartitionState::kFinish;
+  }
+  return PartitionState::kWitness;
+}
+
+}  // namespace
+
+Scheduler::Worker& Scheduler::worker_of(WorkerId id) {
+  return workers_[index_of(id.kind)].at(id.index);
+}
+const Scheduler::Worker& Scheduler::worker_of(WorkerId id) const {
+  return workers_[index_of(id.kind)].at(id.index);
+}
+
+// Whether a second attempt should rather run elsewhere. Where there is no elsewhere it runs here.
+bool Scheduler::avoids(const Partition& partition, Stage stage, const Worker& worker,
+                       WorkerId id) const {
+  if (stage == Stage::kDevice) {
+    if (partition.failed_device == worker.device) {
+      for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+        if (d != *worker.device && !devices_[d].quarantined) return true;
+      }
+    }
+    const Device& device = devices_[*worker.device];
+    return partition.failed_on == id && device.worker_end - device.worker_begin > 1;
+  }
+  return partition.failed_on == id && workers_[index_of(id.kind)].size() > 1;
+}
+
+std::optional<std::size_t> Scheduler::candidate(const Job& job, Stage stage, const Worker& worker,
+                                                WorkerId id) const {
+  const PartitionState wanted = waiting_for(stage);
+  if (job.in_state[static_cast<std::size_t>(wanted)] == 0) return std::nullopt;
+  for (std::size_t p = 0; p < job.partitions.size(); ++p) {
+    const Partition& partition = job.partitions[p];
+    if (partition.state == wanted && !avoids(partition, stage, worker, id)) return p;
+  }
+  return std::nullopt;
+}
+
+Scheduler::Choice Scheduler::first_in_order(Stage stage, const Worker& worker, WorkerId id) const {
+  for (const auto& [rank, job] : flying_) {
+    if (const auto partition = candidate(*job, stage, worker, id)) return {job, *partition};
+  }
+  return {};
+}
+
+Scheduler::Choice Scheduler::aged(Stage stage, const Worker& worker, WorkerId id,
+                                  std::int64_t now_ms) const {
+  Choice oldest;
+  for (const auto& [rank, job] : flying_) {
+    const std::int64_t since_ms = job->waiting_since_ms[index_of(stage)];
+    if (rank.priority == Priority::kCritical || now_ms - since_ms < config_.ageing_ms) continue;
+    if (oldest.job != nullptr && oldest.job->waiting_since_ms[index_of(stage)] <= since_ms) {
+      continue;
+    }
+    if (const auto partition = candidate(*job, stage, worker, id)) {
+      oldest = {job, *partition, GrantReason::kAged};
+    }
+  }
+  return oldest;
+}
+
+Scheduler::Choice Scheduler::grouped(const Choice& best, const Worker& worker, WorkerId id) const {
+  const Device& device = devices_[*worker.device];
+  const bool may_group = device.key && *device.key != best.job->spec.key.id &&
+                         best.job->rank.deadline_ms == Rank::kNoDeadline &&
+                         device.grouped_count < config_.grouping_max;
+  if (!may_group) return {};
+  for (const auto& [rank, job] : flying_) {
+    if (rank.priority != best.job->rank.priority || job->spec.key.id != *device.key) continue;
+    if (const auto partition = candidate(*job, Stage::kDevice, worker, id)) {
+      return {job, *partition, GrantReason::kGrouped};
+    }
+  }
+  return {};
+}
+
+Scheduler::Choice Scheduler::choose(Stage stage, const Worker& worker, WorkerId id,
+                                    std::int64_t now_ms) const {
+  const Choice best = first_in_order(stage, worker, id);
+  if (best.job == nullptr || best.job->rank.priority == Priority::kCritical) return best;
+  if (turns_[index_of(stage)] + 1 >= kAgedTurn) {
+    if (const Choice oldest = aged(stage, worker, id, now_ms); oldest.job != nullptr) return oldest;
+  }
+  if (stage == Stage::kDevice) {
+    if (const Choice same_key = grouped(best, worker, id); same_key.job != nullptr) return same_key;
+  }
+  return best;
+}
+
+bool Scheduler::has_slot(const Job& job) const {
+  return counts_.slots_held < config_.witness_workers || job.rank.priority == Priority::kCritical;
+}
+
+// What an idle device worker would need now and does not find: new witnesses leave it free.
+std::uint64_t Scheduler::starved_device_bytes() const {
+  std::uint64_t bytes = 0;
+  const auto& workers = workers_[index_of(Stage::kDevice)];
+  for (std::uint32_t i = 0; i < workers.size(); ++i) {
+    const Worker& worker = workers[i];
+    if (!worker.running.empty() || devices_[*worker.device].quarantined) continue;
+    const Choice choice = first_in_order(Stage::kDevice, worker, {Stage::kDevice, i});
+    if (choice.job == nullptr) continue;
+    const PartitionPlan& plan = choice.job->spec.partitions[choice.partition];
+    if (memory_.may_begin_device(plan, choice.job->rank.priority)) continue;
+    bytes = std::max(bytes, plan.device_bytes);
+  }
+  return bytes;
+}
+
+bool Scheduler::fits(const Choice& choice, Stage stage) const {
+  const Priority priority = choice.job->rank.priority;
+  const PartitionPlan& plan = choice.job->spec.partitions[choice.partition];
+  if (stage == Stage::kFinish) return true;
+  if (stage == Stage::kDevice) return memory_.may_begin_device(plan, priority);
+  const std::uint64_t kept = priority == Priority::kCritical ? 0 : starved_device_bytes();
+  return has_slot(*choice.job) && memory_.may_begin_witness(plan, priority, kept);
+}
+
+std::optional<Assignment> Scheduler::next(WorkerId id, std::int64_t now_ms) {
+  Worker& worker = worker_of(id);
+  CUZK_CHECK(worker.running.empty());
+  admit_jobs(now_ms);
+  if (worker.device && devices_[*worker.device].quarantined) return std::nullopt;
+  const Choice choice = choose(id.kind, worker, id, now_ms);
+  if (choice.job == nullptr || !fits(choice, id.kind)) return std::nullopt;
+  note_turn(id.kind, choice, aged(id.kind, worker, id, now_ms));
+  return grant(choice, id.kind, id, now_ms);
+}
+
+// Counts the grants that pass over an aged job; only while one waits.
+void Scheduler::note_turn(Stage stage, const Choice& choice, const Choice& oldest) {
+  std::uint32_t& turns = turns_[index_of(stage)];
+  if (choice.reason == GrantReason::kAged) {
+    turns = 0;
+    ++counts_.aged_grants;
+  } else if (oldest.job == nullptr) {
+    turns = 0;
+  } else if (choice.job->rank.priority != Priority::kCritical) {
+    ++turns;
+  }
+}
+
+void Scheduler::note_key(Device& device, const Job& job, GrantReason reason) {
+  if (device.key != job.spec.key.id) {
+    if (device.key) ++counts_.key_switches;
+    device.key = job.spec.key.id;
+  }
+  device.grouped_count = reason == GrantReason::kGrouped ? device.grouped_count + 1 : 0;
+}
+
+Assignment Scheduler::grant(const Choice& choice, Stage stage, WorkerId id, std::int64_t now_ms) {
+  Job& job = *choice.job;
+  Partition& partition = job.partitions[choice.partition];
+  const PartitionPlan& plan = job.spec.partitions[choice.partition];
+  Worker& worker = worker_of(id);
+  CUZK_CHECK(partition.state == waiting_for(stage) && !job.ending);
+  if (stage == Stage::kWitness) {
+    make_room(plan.witness_bytes, job.rank.priority);
+    memory_.begin_witness(plan, job.rank.priority);
+    partition.holds_slot = true;
+    ++counts_.slots_held;
+  } else if (stage == Stage::kDevice) {
+    make_room(plan.device_bytes, job.rank.priority);
+    memory_.begin_device(plan, job.rank.priority);
+    release_slot(partition);
+    partition.device = *worker.device;
+    note_key(devices_[*worker.device], job, choice.reason);
+  }
+  move(job, choice.partition, running_in(stage));
+  job.waiting_since_ms[index_of(stage)] = now_ms;
+  worker.running.push_back({job.spec.id, choice.partition, stage});
+  return {job.spec.id, choice.partition, stage, partition.attempt, partition.device, choice.reason};
+}
+
+bool Scheduler::should_stop(WorkerId id) const {
+  const Worker& worker = worker_of(id);
+  return !worker.running.empty() && jobs_.at(worker.running.back().job).ending;
+}
+
+bool Scheduler::has_idle_worker(Stage stage) const {
+  for (const Worker& worker : workers_[index_of(stage)]) {
+    const bool usable = !worker.device || !devices_[*worker.device].quarantined;
+    if (worker.running.empty() && usable) return true;
+  }
+  return false;
+}
+
+// The critical partition that this busy worker should run in between. The last stages first: they
+// are the shortest way to an end.
+Scheduler::Choice Scheduler::critical_choice(WorkerId id, Stage& stage) const {
+  const Worker& worker = worker_of(id);
+  if (worker.running.size() != 1) return {};
+  if (jobs_.at(worker.running[0].job).rank.priority == Priority::kCritical) return {};
+  for (const Stage wanted : {Stage::kFinish, Stage::kDevice, Stage::kWitness}) {
+    const bool able =
+        wanted != Stage::kDevice || (worker.device && !devices_[*worker.device].quarantined);
+    if (!able || has_idle_worker(wanted)) continue;
+    Choice choice = first_in_order(wanted, worker, id);
+    if (choice.job == nullptr || choice.job->rank.priority != Priority::kCritical) continue;
+    if (!fits(choice, wanted)) continue;
+    choice.reason = GrantReason::kInline;
+    stage = wanted;
+    return choice;
+  }
+  return {};
+}
+
+bool Scheduler::should_yield(WorkerId id) const {
+  Stage stage = Stage::kWitness;
+  return critical_choice(id, stage).job != nullptr;
+}
+
+std::optional<Assignment> Scheduler::take_inline(WorkerId id, std::int64_t now_ms) {
+  Stage stage = Stage::kWitness;
+  const Choice choice = critical_choice(id, stage);
+  if (choice.job == nullptr) return std::nullopt;
+  ++counts_.inline_grants;
+  return grant(choice, stage, id, now_ms);
+}
+
+}  // namespace cuzk::engine

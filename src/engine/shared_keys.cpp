@@ -1,0 +1,41 @@
+// References and least-recently-used order.
+#include "engine/shared_keys.h"
+
+#include "base/check.h"
+
+namespace cuzk::engine {
+
+bool SharedKeys::refer(const SharedKey& key) {
+  const auto [found, inserted] = keys_.try_emplace(key.id, Entry{key.bytes});
+  CUZK_CHECK(found->second.bytes == key.bytes);
+  ++found->second.reference_count;
+  return inserted;
+}
+
+bool SharedKeys::unrefer(KeyId id, std::int64_t now_ms) {
+  Entry& entry = keys_.at(id);
+  CUZK_CHECK(entry.reference_count > 0);
+  entry.last_used_ms = now_ms;
+  return --entry.reference_count == 0;
+}
+
+bool SharedKeys::referred(KeyId id) const {
+  const auto found = keys_.find(id);
+  return found != keys_.end() && found->second.reference_count > 0;
+}
+
+std::optional<SharedKey> SharedKeys::drop_oldest_idle() {
+  auto oldest = keys_.end();
+  for (auto entry = keys_.begin(); entry != keys_.end(); ++entry) {
+    if (entry->second.reference_count > 0) continue;
+    if (oldest == keys_.end() || entry->second.last_used_ms < oldest->second.last_used_ms) {
+      oldest = entry;
+    }
+  }
+  if (oldest == keys_.end()) return std::nullopt;
+  const SharedKey dropped{oldest->first, oldest->second.bytes};
+  keys_.erase(oldest);
+  return dropped;
+}
+
+}  // namespace cuzk::engine
