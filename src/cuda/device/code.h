@@ -1,13 +1,18 @@
 // What device code needs of the compiler: unrolling, and whether this pass makes device code.
 #pragma once
 
-#if defined(__CUDACC__)
+// Host passes get no pragma: host compilers do not know it.
+#if defined(__CUDA_ARCH__)
 #define CUZK_UNROLL _Pragma("unroll")
 #define CUZK_NO_UNROLL _Pragma("unroll 1")
-#define CUZK_OUT_OF_LINE __noinline__
 #else
 #define CUZK_UNROLL
 #define CUZK_NO_UNROLL
+#endif
+
+#if defined(__CUDACC__)
+#define CUZK_OUT_OF_LINE __noinline__
+#else
 #define CUZK_OUT_OF_LINE
 #endif
 
