@@ -14,6 +14,9 @@ set(CUZK_TEST_DEFINITIONS
     CUZK_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data"
     CUZK_SHARED_FACTS="${PROJECT_SOURCE_DIR}/../shared/facts")
 
+# Tests that take minutes under a sanitizer or measure time: labelled release_only.
+set(CUZK_RELEASE_ONLY "*FilecoinFlow*:*ConformanceTiming*:*UpstreamBytesRelease*")
+
 # cuzk_test_binary(NAME SOURCES... ) with the given libraries: one ctest entry per test case.
 function(cuzk_test_binary name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
@@ -25,7 +28,17 @@ function(cuzk_test_binary name)
   target_compile_definitions(${name} PRIVATE ${CUZK_TEST_DEFINITIONS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} ZLIB::ZLIB
                         GTest::gtest GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${name} TIMEOUT 1500)
+  gtest_discover_tests(${name} TEST_FILTER "-${CUZK_RELEASE_ONLY}" TEST_LIST ${name}_any
+                       DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${name} TIMEOUT 1500)
+  # PROPERTIES cannot carry a list of labels, so the second one is set when ctest reads the tests.
+  gtest_discover_tests(${name} TEST_FILTER "${CUZK_RELEASE_ONLY}" TEST_LIST ${name}_release_only
+                       DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${name} TIMEOUT 1500)
+  set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+  file(WRITE ${labels} "foreach(test IN LISTS ${name}_release_only)
+  set_tests_properties(\${test} PROPERTIES LABELS \"${name};release_only\")
+endforeach()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
 endfunction()
 
 # Files named *_ifma.cpp are built for AVX-512 IFMA where the target is x86-64 and are empty

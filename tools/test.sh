@@ -37,11 +37,10 @@ run_release() {
 }
 
 # Left out: style, which says nothing new here, and what takes minutes under a sanitizer or measures
-# time. Their code is the same as that of the tests that stay.
-heavy='FilecoinFlow|ConformanceTiming'
+# time (named in cmake/rooms.cmake).
 run_asan_ubsan() {
   build asan-ubsan
-  run_tests asan-ubsan -LE style -E "$heavy"
+  run_tests asan-ubsan -LE '^(style|release_only)$'
 }
 
 run_tsan() {
