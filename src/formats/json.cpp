@@ -22,6 +22,8 @@ Error malformed(std::string_view where, std::string_view sentence) {
 // Receives the parser's events. Returning false stops the parser; `problem` then says why.
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
+  explicit StrictBuilder(std::uint64_t value_count_max) : value_count_max_(value_count_max) {}
+
   bool null() override { return place(nullptr) != nullptr; }
   bool boolean(bool value) override { return place(value) != nullptr; }
   bool number_integer(number_integer_t value) override { return place(value) != nullptr; }
@@ -58,7 +60,13 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   const std::string& problem() const { return problem_; }
 
  private:
+  // nullptr when there are too many values.
   Json* place(Json value) {
+    if (value_count_ == value_count_max_) {
+      problem_ = fmt::format("more than the {} values allowed", value_count_max_);
+      return nullptr;
+    }
+    ++value_count_;
     if (stack_.empty()) {
       root_ = std::move(value);
       return &root_;
@@ -76,7 +84,9 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
       problem_ = fmt::format("nested deeper than the {} levels allowed", kJsonDepthMax);
       return false;
     }
-    stack_.push_back(place(std::move(empty)));
+    Json* const placed = place(std::move(empty));
+    if (placed == nullptr) return false;
+    stack_.push_back(placed);
     keys_.emplace_back();
     return true;
   }
@@ -86,6 +96,8 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     return true;
   }
 
+  const std::uint64_t value_count_max_;
+  std::uint64_t value_count_ = 0;
   Json root_;
   std::vector<Json*> stack_;
   std::vector<std::set<std::string>> keys_;
@@ -95,8 +107,13 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-base::Result<Json> parse_json(base::ByteSpan text, std::string_view source) {
-  StrictBuilder builder;
+base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
+                              const JsonLimits& limits) {
+  if (text.size() > limits.size_bytes) {
+    return malformed(source, fmt::format("{} bytes, a document of its kind has at most {}",
+                                         text.size(), limits.size_bytes));
+  }
+  StrictBuilder builder(limits.value_count);
   try {
     if (Json::sax_parse(text.begin(), text.end(), &builder)) return builder.take_root();
   } catch (const nlohmann::json::exception& exception) {

@@ -19,14 +19,26 @@ namespace cuzk::formats {
 inline constexpr std::size_t kJsonDepthMax = 16;
 // Likewise for the keys of one object.
 inline constexpr std::size_t kJsonKeysMax = 256;
-// Largest JSON document read; a verifying key of a million public inputs fits.
+// Largest JSON document read, and most values in it; a verifying key of a million public inputs
+// fits. A value of the tree takes up to about 160 bytes however short its text is ("[]," is three),
+// so it is their number that bounds the memory: under 700 MB beside the text.
 inline constexpr std::uint64_t kJsonBytesMax = std::uint64_t{1} << 28;
+inline constexpr std::uint64_t kJsonValuesMax = std::uint64_t{1} << 22;
+
+struct JsonLimits {
+  std::uint64_t size_bytes = kJsonBytesMax;
+  std::uint64_t value_count = kJsonValuesMax;
+};
+// A proof is eight numbers and three words.
+inline constexpr JsonLimits kJsonProofLimits = {.size_bytes = std::uint64_t{1} << 16};
 
 // Key order is kept, so that documents are written in snarkjs's order.
 using Json = nlohmann::ordered_json;
 
-// One JSON value that fills `text`. Errors: kMalformed, "source: byte N: ...".
-base::Result<Json> parse_json(base::ByteSpan text, std::string_view source);
+// One JSON value that fills `text`. Errors: kMalformed, "source: ...", with the byte where the text
+// is not JSON; a document over the limits is refused before its tree is larger than they allow.
+base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
+                              const JsonLimits& limits = {});
 
 // The member `key` of object `value`. `where` names the object in errors, e.g. "proof.json".
 base::Result<const Json*> json_member(const Json& value, std::string_view key,

@@ -60,6 +60,27 @@ TEST(StrictJson, RefusesObjectsOfManyKeys) {
   EXPECT_TRUE(refused(parse(text + "}"), ErrorKind::kMalformed, {"more than the 256 keys"}));
 }
 
+TEST(StrictJson, LimitsTheBytesAndTheValues) {
+  const JsonLimits limits{.size_bytes = 20, .value_count = 4};
+  const auto parse_within = [&](std::string_view text) {
+    return parse_json(bytes_of(text), "doc.json", limits);
+  };
+  EXPECT_TRUE(accepted(parse_within("[1,2,3]             ")));
+  EXPECT_TRUE(refused(parse_within("[1,2,3]              "), ErrorKind::kMalformed,
+                      {"doc.json", "21 bytes", "at most 20"}));
+  for (const char* text : {"[1,2,3,4]", "[[],[],[],[]]", "[{},{},{},{}]", "[[[[[]]]]]"}) {
+    EXPECT_TRUE(refused(parse_within(text), ErrorKind::kMalformed,
+                        {"doc.json", "more than the 4 values allowed"}))
+        << text;
+  }
+}
+
+TEST(StrictJson, RefusesMillionsOfTinyValues) {
+  std::string text = "[0";
+  for (std::uint64_t i = 0; i < kJsonValuesMax; ++i) text += ",0";
+  EXPECT_TRUE(refused(parse(text + "]"), ErrorKind::kMalformed, {"values allowed"}));
+}
+
 TEST(StrictJson, MembersAreFoundOrNamed) {
   const auto json = parse(R"({"a":[1,2],"s":"x"})");
   ASSERT_TRUE(accepted(json));

@@ -55,7 +55,9 @@ base::Result<BlsVerifyingKey> read_bellperson_vk(base::ByteReader& reader, KeyCh
   if (count == 0) return reader.malformed("0 ic points, expected at least 1 (for the constant)");
   CUZK_TRY(const base::ByteSpan points,
            reader.take_records(count, curve::kG1UncompressedBytes, "ic"));
-  const msm::PointSource<Bls::G1> source(points.data(), count, PointLayout::kZcashUncompressed);
+  // The file may change while it is mapped: what is checked is what is decoded.
+  const base::Bytes copy(points.begin(), points.end());
+  const msm::PointSource<Bls::G1> source(copy.data(), count, PointLayout::kZcashUncompressed);
   const KeyCheck at_least_canonical = std::max(check, KeyCheck::kCanonical);
   CUZK_TRY_STATUS(check_points(source, at_least_canonical, Infinity::kRefused,
                                fmt::format("{}: ic", reader.source()), nullptr));

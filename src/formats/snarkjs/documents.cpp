@@ -203,7 +203,7 @@ std::string encode_verification_key(const groth16::VerifyingKey<C>& key) {
 
 template <class C>
 base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_view source) {
-  CUZK_TRY(const Json document, parse_json(text, source));
+  CUZK_TRY(const Json document, parse_json(text, source, kJsonProofLimits));
   CUZK_TRY_STATUS(check_protocol(document, source));
   if (document.contains("curve")) {
     CUZK_TRY_STATUS(check_curve(document, kCurveId<C>, source));

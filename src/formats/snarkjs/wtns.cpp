@@ -15,7 +15,7 @@ using base::ErrorKind;
 constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kHeaderSection = 1, kValuesSection = 2;
 // Both scalar fields have four limbs.
-constexpr std::size_t kValueBytes = 32;
+constexpr std::size_t kValueLimbs = 4, kValueBytes = 8 * kValueLimbs;
 
 Error count_mismatch(const std::string& source, const WtnsHeader& header,
                      const WtnsExpectation& expected) {
@@ -35,6 +35,18 @@ base::Result<typename C::Fr> read_value(const WtnsHeader& header, std::size_t in
   if (canonical) return C::Fr::from_canonical(*canonical);
   return field::from_bytes_le<typename C::Fr>({bytes, kValueBytes},
                                               fmt::format("{}: wire {}", source, index));
+}
+
+// Wires from `first` on that are neither 0 nor 1.
+std::size_t count_scalars(const WtnsHeader& header, std::size_t first) {
+  std::size_t count = 0;
+  for (std::size_t i = first; i < header.value_count; ++i) {
+    const auto value = field::load_le<kValueLimbs>(header.values.data() + i * kValueBytes);
+    std::uint64_t rest = value[0] >> 1;
+    for (std::size_t limb = 1; limb < kValueLimbs; ++limb) rest |= value[limb];
+    if (rest != 0) ++count;
+  }
+  return count;
 }
 
 }  // namespace
@@ -83,7 +95,8 @@ base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> read_wtns(
                  fmt::format("{}: wire 0 is not 1, as the constant wire has to be", source)};
   }
   const std::size_t aux_count = expected.wire_count - assignment->inputs.size();
-  assignment->aux.reserve(aux_count, 0);
+  // Counted first: a vector that grows holds its content twice, three times at its worst.
+  assignment->aux.reserve(aux_count, count_scalars(header, assignment->inputs.size()));
   for (std::size_t i = assignment->inputs.size(); i < expected.wire_count; ++i) {
     CUZK_TRY(const auto value, read_value<C>(header, i, source));
     assignment->aux.push_classified(value);

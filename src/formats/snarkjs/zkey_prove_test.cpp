@@ -1,5 +1,7 @@
 // From files to proofs: real keys and witnesses, keys of our own set-up, and keys with one wrong
 // bit.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "formats/snarkjs/documents.h"
@@ -163,16 +165,38 @@ class SuspectZkey : public ::testing::Test {
   Bytes witness_;
 };
 
+// A coordinate's low bits, in point 20 of each section.
 TEST_F(SuspectZkey, OneBitInAnyQueryYieldsNoProof) {
   for (const std::uint32_t id : {5u, 6u, 7u, 8u, 9u}) {
     Container damaged = container_;
-    damaged.section(id)[64 * 20 + 3] ^= 2;
+    const std::size_t point_bytes = id == 7 ? sizeof(Bn::G2Affine) : sizeof(Bn::G1Affine);
+    const auto point = damaged.section(id).begin() + static_cast<std::ptrdiff_t>(20 * point_bytes);
+    ASSERT_TRUE(std::any_of(point, point + static_cast<std::ptrdiff_t>(point_bytes),
+                            [](std::uint8_t byte) { return byte != 0; }))
+        << "a point at infinity would not be read";
+    point[3] ^= 2;
     const auto zkey = read_zkey<Bn>(file_of(damaged.encode(), "suspect.zkey"));
     ASSERT_TRUE(accepted(zkey));
     const auto proof = prove_with(*zkey, witness_);
     EXPECT_TRUE(refused(proof, ErrorKind::kVerificationFailed, {"suspect.zkey", "key"}))
         << "section " << id;
   }
+}
+
+TEST_F(SuspectZkey, AKeyWithoutContributionsProvesNormally) {
+  container_.remove(10);
+  const auto zkey = read_zkey<Bn>(file_of(container_.encode(), "bare.zkey"));
+  ASSERT_TRUE(accepted(zkey));
+  EXPECT_FALSE(zkey->header.has_contributions_section);
+  const auto proof = prove_with(*zkey, witness_);
+  ASSERT_TRUE(accepted(proof));
+  const auto values = parse_public_values<Bn>(
+      cuzk::testing::read_bytes(*cuzk::testing::find_data("circom/mul1000-bn128/public.json")),
+      "public.json");
+  ASSERT_TRUE(accepted(values));
+  const auto verdict = groth16::verify<Bn>(zkey->key->vk, *values, *proof);
+  ASSERT_TRUE(accepted(verdict));
+  EXPECT_TRUE(*verdict);
 }
 
 TEST_F(SuspectZkey, OneBitInACoefficientYieldsNoProof) {
