@@ -76,6 +76,15 @@ Status expect_database(base::ByteSpan file, const std::string& name) {
                            name)};
 }
 
+// SQLite opens a file with an unknown format version for reading only, and says no more. The other
+// fixed fields of the header stand beside it (fileformat2.html, section 1.3).
+bool has_whole_header(base::ByteSpan file) {
+  constexpr std::size_t kHeaderBytes = 100;
+  const auto is_version = [](std::uint8_t byte) { return byte == 1 || byte == 2; };
+  return file.size() >= kHeaderBytes && is_version(file[18]) && is_version(file[19]) &&
+         file[21] == 64 && file[22] == 32 && file[23] == 32;
+}
+
 // An existing path's bytes, or nothing.
 Result<std::shared_ptr<const base::MappedFile>> map_if_there(const std::filesystem::path& path) {
   auto file = base::MappedFile::open(path);
@@ -107,14 +116,26 @@ Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options) {
   return journal;
 }
 
+Result<internal::Database> Journal::open_database(std::int64_t now_ms) const {
+  CUZK_TRY(auto database,
+           internal::Database::open(internal::JournalPaths(options_.folder).database(),
+                                    options_.file_layer));
+  CUZK_TRY([[maybe_unused]] const std::int64_t version,
+           internal::readable_version(database, internal::migrations()));
+  CUZK_TRY_STATUS(internal::configure(database, options_.size_bytes_max));
+  CUZK_TRY_STATUS(internal::migrate(database, internal::migrations(), now_ms));
+  CUZK_TRY_STATUS(internal::check(database));
+  return database;
+}
+
 template <class Change, class Outcome>
 Outcome Journal::with_reserve(Change change) {
   Outcome outcome = change(*store_);
-  if (!outcome.ok() && outcome.error().kind == ErrorKind::kResourceExhausted &&
-      ballast_->release()) {
-    outcome = change(*store_);
-  }
-  return outcome;
+  if (outcome.ok() || outcome.error().kind != ErrorKind::kResourceExhausted) return outcome;
+  // The log may hold many images of few pages; it is emptied into the room of the ballast.
+  ballast_->release();
+  if (!store_->empty_log().ok()) return outcome;
+  return change(*store_);
 }
 
 Status Journal::open_store() {
@@ -123,34 +144,34 @@ Status Journal::open_store() {
   internal::remove_leftovers(paths);
   CUZK_TRY_STATUS(internal::adopt_rebuilt(paths, now_ms, report_));
   internal::LogScan log;
+  Result<internal::Database> database = Error{ErrorKind::kMalformed, "the header is damaged"};
+  bool may_open = true;
   {
     CUZK_TRY(const auto file, map_if_there(paths.database()));
     CUZK_TRY_STATUS(expect_database(file->bytes(), file->name()));
     report_.created = file->size_bytes() == 0;
+    may_open = report_.created || has_whole_header(file->bytes());
     CUZK_TRY(const auto log_file, map_if_there(paths.log()));
     log = internal::scan_log(log_file->bytes());
     report_.unfinished_log_bytes = log.unfinished_bytes;
   }
-  const auto open_database = [&]() -> Result<internal::Database> {
-    CUZK_TRY(auto database, internal::Database::open(paths.database(), options_.file_layer));
-    CUZK_TRY_STATUS(internal::configure(database, options_.size_bytes_max));
-    CUZK_TRY_STATUS(internal::migrate(database, internal::migrations(), now_ms));
-    CUZK_TRY_STATUS(internal::check(database));
-    return database;
-  };
-  Result<internal::Database> database = Error{ErrorKind::kMalformed, ""};
-  if (log.lost_commits == 0) {
-    database = open_database();
-  } else {
-    report_.losses.push_back(
-        fmt::format("the write-ahead log is damaged: {} of its transactions were behind the damage",
-                    log.lost_commits));
+  if (log.lost_commits > 0) {
+    may_open = false;
+    database = Error{ErrorKind::kMalformed,
+                     fmt::format("the write-ahead log is damaged: {} of its transactions were "
+                                 "behind the damage",
+                                 log.lost_commits)};
   }
-  if (!database.ok() && database.error().kind == ErrorKind::kMalformed && !report_.created) {
-    if (!database.error().message.empty()) report_.losses.push_back(database.error().message);
+  if (report_.created && !log.frames.empty()) {
+    may_open = false;
+    database = Error{ErrorKind::kMalformed, "the database is gone and its write-ahead log is not"};
+  }
+  if (may_open) database = open_database(now_ms);
+  if (!database.ok() && database.error().kind == ErrorKind::kMalformed) {
+    report_.losses.push_back(database.error().message);
     CUZK_TRY_STATUS(internal::rebuild(paths, log, now_ms, report_));
     CUZK_TRY_STATUS(internal::adopt_rebuilt(paths, now_ms, report_));
-    database = open_database();
+    database = open_database(now_ms);
   }
   if (!database.ok()) return std::move(database).error().within("cannot open the journal");
   store_ = std::make_unique<internal::Store>(std::move(database).value(), options_.size_bytes_max,

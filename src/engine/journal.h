@@ -26,6 +26,7 @@ namespace cuzk::engine {
 
 namespace internal {
 class Ballast;
+class Database;
 class FolderLock;
 class Store;
 }  // namespace internal
@@ -110,8 +111,10 @@ class Journal {
 
  private:
   Journal(JournalOptions options, internal::FolderLock lock);
+  // Opens, brings to this version and checks all of it.
+  base::Result<internal::Database> open_database(std::int64_t now_ms) const;
   base::Status open_store() CUZK_REQUIRES(mutex_);
-  // Runs a change of an accepted job; on a full disk once more, after the ballast is gone.
+  // Runs a change of an accepted job; on a full disk once more, with the ballast's room.
   template <class Change, class Outcome = std::invoke_result_t<Change, internal::Store&>>
   Outcome with_reserve(Change change) CUZK_REQUIRES(mutex_);
 

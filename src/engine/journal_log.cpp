@@ -57,7 +57,7 @@ LogScan scan_log(base::ByteSpan log) {
     salt2 = base::load_u32_be(log.data() + kHeaderBytes + 12);
   }
   const bool has_whole_header = is_whole;
-  std::size_t finished_frames = 0, finished_before = 0, whole_frames = 0, end = kHeaderBytes;
+  std::size_t finished_frames = 0, finished_before = 0, end = kHeaderBytes;
   for (std::size_t at = kHeaderBytes; at + frame_bytes <= log.size(); at += frame_bytes) {
     const std::uint8_t* header = log.data() + at;
     // Frames left over from older generations differ in both salts; a flipped bit is in one.
@@ -70,7 +70,6 @@ LogScan scan_log(base::ByteSpan log) {
     running.add({header, 8}, is_big_endian);
     running.add(log.subspan(at + kFrameHeaderBytes, scan.page_bytes), is_big_endian);
     is_whole = is_whole && has_salt1 && has_salt2 && running == Checksum::stored(header + 16);
-    if (is_whole) ++whole_frames;
     end = at + frame_bytes;
     const std::uint32_t commit_pages = base::load_u32_be(header + 4);
     scan.frames.push_back({at + kFrameHeaderBytes, base::load_u32_be(header), commit_pages});
@@ -78,9 +77,10 @@ LogScan scan_log(base::ByteSpan log) {
     finished_before = std::exchange(finished_frames, scan.frames.size());
     ++(is_whole ? scan.kept_commits : scan.lost_commits);
   }
-  // A frame's header is written before its page: when only the last frame is not whole, the process
-  // ended between the two and nobody was told that this transaction is kept.
-  if (has_whole_header && scan.lost_commits == 1 && whole_frames + 1 == scan.frames.size()) {
+  // A transaction is synced before the next one begins. When only the last one is damaged, the
+  // power may have gone while it was written, its frames in any order, and nobody was told that it
+  // is kept.
+  if (has_whole_header && scan.lost_commits == 1) {
     scan.lost_commits = 0;
     finished_frames = finished_before;
   }

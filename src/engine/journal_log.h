@@ -22,8 +22,10 @@ struct LogScan {
   // All frames of the log's generation to the last one that ends a transaction, damaged or not.
   std::vector<LogFrame> frames;
   std::uint64_t kept_commits = 0;  // transactions that SQLite will see
-  std::uint64_t lost_commits = 0;  // whole ones that it will not, for damage at or before their end
-  std::uint64_t unfinished_bytes = 0;  // after the last transaction: of one that was being written
+  std::uint64_t lost_commits = 0;  // ones behind damage, which it will not see
+  // After the last transaction: of one that was being written. A damaged last transaction counts
+  // here, as it cannot be told from that.
+  std::uint64_t unfinished_bytes = 0;
 };
 
 // Never fails: bytes that are no log at all give an empty scan.

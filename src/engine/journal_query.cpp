@@ -222,6 +222,8 @@ Result<PruneReport> Store::prune(const Retention& retention, std::int64_t now_ms
   return report;
 }
 
+Status Store::empty_log() { return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
+
 Result<JournalStatistics> Store::statistics() {
   JournalStatistics out;
   CUZK_TRY(auto states, database_.prepare("SELECT state, count(*) FROM job GROUP BY state"));

@@ -38,8 +38,10 @@ Error system_failure(const fs::path& path, const char* action, const std::error_
   return file_error(path, action, error.value());
 }
 
+// A file that is not there is copied as an empty one.
 Status copy_whole(const fs::path& from, const fs::path& to) {
   std::error_code error;
+  if (!fs::exists(from, error)) return base::write_file(to, base::ByteSpan());
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
   if (error) return system_failure(from, "copy", error);
   return base::ok_status();

@@ -143,7 +143,7 @@ struct OpenReport {
   bool created = false;
   std::uint64_t requeued_count = 0;  // jobs that ran when the process ended
   // The end of a record that was being written when the process or the power went; no caller had
-  // been told that it was kept, unless the file was cut afterwards.
+  // been told that it was kept, unless the file was cut or damaged afterwards.
   std::uint64_t unfinished_log_bytes = 0;
   bool rebuilt = false;            // from the readable parts of a damaged journal
   std::string damaged_files;       // path of what was set aside then

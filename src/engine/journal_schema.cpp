@@ -13,6 +13,7 @@ namespace {
 
 using base::Error;
 using base::ErrorKind;
+using base::Result;
 using base::Status;
 
 // Inputs are apart from jobs, so that jobs with one input share it and so that reading jobs does
@@ -73,12 +74,13 @@ constexpr const char* kMigrationTable =
 std::span<const Migration> migrations() { return kMigrations; }
 
 Status configure(Database& database, std::uint64_t size_bytes_max) {
-  // auto_vacuum and the log mode are properties of the file and are set before its first table;
-  // exclusive locking keeps the log's index in this process's memory.
+  // Exclusive locking keeps the log's index in this process's memory. auto_vacuum is a property of
+  // the file and set before its first table; on an older file even setting it again is a write.
+  CUZK_TRY_STATUS(database.execute("PRAGMA locking_mode = EXCLUSIVE"));
+  CUZK_TRY(const std::int64_t page_count, database.integer("PRAGMA page_count"));
+  if (page_count == 0) CUZK_TRY_STATUS(database.execute("PRAGMA auto_vacuum = INCREMENTAL"));
   CUZK_TRY_STATUS(
-      database.execute("PRAGMA locking_mode = EXCLUSIVE;"
-                       "PRAGMA auto_vacuum = INCREMENTAL;"
-                       "PRAGMA journal_mode = WAL;"
+      database.execute("PRAGMA journal_mode = WAL;"
                        "PRAGMA synchronous = FULL;"
                        "PRAGMA journal_size_limit = 67108864;"
                        "PRAGMA trusted_schema = OFF;"
@@ -93,7 +95,7 @@ namespace {
 
 // The version of the file, 0 for an empty one. The header's and the table's word must agree: one
 // alone may be a flipped bit, and a journal is not to be refused as newer for that.
-base::Result<std::int64_t> version_of(Database& database) {
+Result<std::int64_t> version_of(Database& database) {
   CUZK_TRY(const std::int64_t application, database.integer("PRAGMA application_id"));
   CUZK_TRY(const std::int64_t version, database.integer("PRAGMA user_version"));
   CUZK_TRY(const std::int64_t objects, database.integer("SELECT count(*) FROM sqlite_schema"));
@@ -107,7 +109,7 @@ base::Result<std::int64_t> version_of(Database& database) {
                              application)};
   }
   CUZK_TRY(const std::int64_t noted, has_table == 0
-                                         ? base::Result<std::int64_t>(0)
+                                         ? Result<std::int64_t>(0)
                                          : database.integer("SELECT max(version) FROM migration"));
   if (application == kApplicationId && noted == version) return version;
   return Error{ErrorKind::kMalformed,
@@ -118,15 +120,19 @@ base::Result<std::int64_t> version_of(Database& database) {
 
 }  // namespace
 
-Status migrate(Database& database, std::span<const Migration> steps, std::int64_t now_ms) {
+Result<std::int64_t> readable_version(Database& database, std::span<const Migration> steps) {
+  CUZK_TRY_STATUS(database.execute("PRAGMA locking_mode = EXCLUSIVE"));
   CUZK_TRY(const std::int64_t version, version_of(database));
   const std::int64_t latest = steps.back().version;
-  if (version > latest) {
-    return Error{ErrorKind::kUnsupported,
-                 fmt::format("the journal has schema version {}, newer than version {} of this "
-                             "build; use the newer cuzk or another journal folder",
-                             version, latest)};
-  }
+  if (version <= latest) return version;
+  return Error{ErrorKind::kUnsupported,
+               fmt::format("the journal has schema version {}, newer than version {} of this "
+                           "build; use the newer cuzk or another journal folder",
+                           version, latest)};
+}
+
+Status migrate(Database& database, std::span<const Migration> steps, std::int64_t now_ms) {
+  CUZK_TRY(const std::int64_t version, readable_version(database, steps));
   for (const Migration& step : steps) {
     if (step.version <= version) continue;
     CUZK_TRY(auto transaction, Transaction::begin(database));
@@ -147,7 +153,7 @@ Status migrate(Database& database, std::span<const Migration> steps, std::int64_
 namespace {
 
 // The text of all tables and indices.
-base::Result<std::string> schema_text(Database& database) {
+Result<std::string> schema_text(Database& database) {
   CUZK_TRY(auto row, database.prepare("SELECT type, name, tbl_name, coalesce(sql, '') "
                                       "FROM sqlite_schema ORDER BY type, name"));
   std::string text;

@@ -20,12 +20,15 @@ struct Migration {
 };
 std::span<const Migration> migrations();
 
+// The file's version, 0 for an empty one; writes nothing. Errors: kUnsupported for a file of a
+// newer version, kMismatch for a database of another program, kMalformed for a damaged one.
+base::Result<std::int64_t> readable_version(Database& database, std::span<const Migration> steps);
+
 // Connection settings: write-ahead log, a sync at every commit, one process only.
 base::Status configure(Database& database, std::uint64_t size_bytes_max);
 
 // Brings the file to the last of `steps`, one transaction a step, and notes each in its table
-// `migration`. Errors: kUnsupported for a file of a newer version, kMismatch for a database of
-// another program, kMalformed for a damaged one.
+// `migration`. Errors also those of readable_version.
 base::Status migrate(Database& database, std::span<const Migration> steps, std::int64_t now_ms);
 
 // Reads all of the structure and all records: kMalformed with the first damage. Inputs and results

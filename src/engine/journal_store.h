@@ -49,6 +49,8 @@ class Store {
   base::Result<std::uint64_t> requeue_all(std::int64_t now_ms);
   base::Result<PruneReport> prune(const Retention& retention, std::int64_t now_ms);
   base::Result<JournalStatistics> statistics();
+  // Moves the write-ahead log into the database file and gives its room back.
+  base::Status empty_log();
 
  private:
   // Reads the job, lets `edit` change it and writes it with the next revision.

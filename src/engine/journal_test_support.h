@@ -11,15 +11,20 @@
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "engine/journal.h"
 
 namespace cuzk::engine::testing_support {
 
+// In memory where the system has a place for that: these tests sync thousands of times, and what
+// they prove does not depend on the disk.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string pattern = ::testing::TempDir() + "cuzk_journal_XXXXXX";
+    const bool has_memory = ::access("/dev/shm", W_OK) == 0;
+    std::string pattern =
+        (has_memory ? std::string("/dev/shm/") : ::testing::TempDir()) + "cuzk_journal_XXXXXX";
     CUZK_CHECK(::mkdtemp(pattern.data()) != nullptr);
     path_ = pattern;
   }
@@ -56,6 +61,14 @@ inline std::unique_ptr<Journal> open_or_die(JournalOptions options) {
   auto journal = Journal::open(std::move(options));
   if (!journal.ok()) ADD_FAILURE() << journal.error().message;
   return std::move(journal).value();
+}
+
+// The value, or a test failure and an empty one.
+template <class T>
+T value_of(base::Result<T> result) {
+  if (result.ok()) return std::move(result).value();
+  ADD_FAILURE() << result.error().message;
+  return T();
 }
 
 // `size` bytes that depend on the seed, without a short period.
