@@ -22,6 +22,10 @@ void ScratchBuffer::Free::operator()(std::uint8_t* bytes) const noexcept { std::
 
 std::size_t ScratchBuffer::rounded(std::size_t size_bytes) {
   if (size_bytes < kPagedBytesMin) return rounded_to(size_bytes, kLineBytes);
+  return page_rounded(size_bytes);
+}
+
+std::uint64_t page_rounded(std::uint64_t size_bytes) {
   return rounded_to(size_bytes, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
 }
 

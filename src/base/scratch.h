@@ -75,6 +75,9 @@ class ScratchBuffer {
   std::size_t size_bytes_ = 0;
 };
 
+// What a PageRun or Buffer of `size_bytes` takes: whole pages.
+std::uint64_t page_rounded(std::uint64_t size_bytes);
+
 // A fixed-size array in scratch memory, not initialised. Throws as ScratchBuffer.
 template <class T>
 class ScratchArray {

@@ -6,11 +6,13 @@
 // bytes for the same blinding. No CUDA type shows here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/wipe.h"
 #include "groth16/control.h"
 #include "groth16/keys.h"
 #include "r1cs/assignment.h"
@@ -19,10 +21,11 @@
 namespace cuzk::groth16 {
 
 // The prover's randomness. Draw it with random_blinding (prove.h); fixed values are for tests
-// that compare bytes and cannot be set from a command line or the network.
+// that compare bytes and cannot be set from a command line or the network. Wiped when it dies.
 template <class C>
 struct Blinding {
   typename C::Fr r, s;
+  ~Blinding() { base::wipe(this, sizeof *this); }
 };
 
 template <class C>
@@ -38,8 +41,14 @@ struct ProveInputs {
 // counts that depend on the witness (which variables are scalars) are bounds; with one, exact.
 struct MemoryPlan {
   std::uint64_t evaluation_bytes = 0;   // a, b and h, freed at the end of start
-  std::uint64_t msm_scratch_bytes = 0;  // scalars of one piece, buckets and digits
+  std::uint64_t msm_scratch_bytes = 0;  // scalars of one piece, buckets and digits, transforms
   std::uint64_t pending_bytes = 0;      // what a PendingProof holds
+  std::uint64_t density_bytes = 0;      // of the shape, kept for the next proof of the same shape
+
+  // The most that is held at any one time: evaluation ends before the pending proof begins.
+  std::uint64_t peak_bytes() const {
+    return std::max(evaluation_bytes, pending_bytes) + msm_scratch_bytes + density_bytes;
+  }
 };
 
 template <class C>
@@ -60,6 +69,7 @@ class Backend {
   virtual base::Result<MemoryPlan> plan(
       const ProvingKey<C>& key, const r1cs::Shape<typename C::Fr>& shape,
       const r1cs::Assignment<typename C::Fr>* assignment = nullptr) const = 0;
+  // Memory that is refused, here or in finish, is kResourceExhausted and leaves nothing behind.
   virtual base::Result<std::unique_ptr<PendingProof<C>>> start(const ProveInputs<C>& inputs,
                                                                const Blinding<C>& blinding) = 0;
 };

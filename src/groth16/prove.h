@@ -1,4 +1,5 @@
-// A proof from inputs: start, finish, verify. The only way that product code obtains a proof.
+// A proof from inputs: start, finish, verify. Product code obtains proofs here: by prove, or, where
+// stages of several proofs overlap, by a backend's start and finish followed by checked_proof.
 #pragma once
 
 #include "groth16/backend.h"

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
+#include "base/scratch.h"
+#include "curve/scalar_multiply.h"
 #include "groth16/backend.h"
 #include "groth16/fit.h"
+#include "groth16/memory.h"
 #include "groth16/query_sum.h"
 #include "groth16/quotient.h"
 
@@ -18,7 +21,7 @@ namespace {
 
 template <class G>
 curve::Jacobian<G> scaled(const curve::Affine<G>& point, const typename G::Scalar& scalar) {
-  return curve::Jacobian<G>::from_affine(point).scaled(scalar.to_canonical().value);
+  return curve::scale<G>(point, scalar.to_canonical().value);
 }
 
 // The layouts of the three queries that follow the witness.
@@ -38,12 +41,10 @@ r1cs::CompactWitness<F> compact_inputs(const r1cs::Assignment<F>& assignment) {
   return out;
 }
 
-std::uint64_t bitmap_bytes(std::uint64_t bits) { return (bits + 63) / 64 * 8; }
-
 // What finish needs of the B query: shared by G1 (in start) and G2.
 template <class F>
 struct BInputs {
-  base::BitVector ones;
+  CountedOnes ones;
   SelectedScalars<F> scalars;
 
   static base::Result<BInputs> select(const QueryWalk<F>& walk) {
@@ -52,12 +53,11 @@ struct BInputs {
              SelectedScalars<F>::allocate(walk.scalar_count(), base::MemoryCategory::kPending,
                                           "scalars of the B query"));
     walk.scalars(0, out.scalars.indices.span(), out.scalars.values.span());
-    out.ones = walk.ones();
+    CUZK_TRY(out.ones,
+             CountedOnes::of(walk, base::MemoryCategory::kPending, "ones of the B query"));
     return out;
   }
-  static std::uint64_t byte_count(std::uint64_t points, std::uint64_t scalars) {
-    return bitmap_bytes(points) + SelectedScalars<F>::byte_count(scalars);
-  }
+  std::uint64_t byte_count() const { return ones.permit.bytes() + scalars.byte_count(); }
 };
 
 template <class C>
@@ -73,13 +73,22 @@ class CpuPendingProof final : public PendingProof<C> {
     proof_.c = c;
   }
 
+  ~CpuPendingProof() override { base::wipe(&s_, sizeof s_); }
+
   base::Result<Proof<C>> finish() override {
+    return base::catch_out_of_memory("finishing a proof", [this] { return finish_or_throw(); });
+  }
+
+  std::uint64_t byte_count() const override { return b_inputs_.byte_count(); }
+
+ private:
+  base::Result<Proof<C>> finish_or_throw() {
     if (key_ == nullptr) {
       return base::Error{base::ErrorKind::kInternal, "a pending proof was finished twice"};
     }
     const auto key = std::move(key_);
     const auto inputs = std::move(b_inputs_);
-    CUZK_TRY(auto b, (sum_selected<typename C::G2, Fr>(key->b_g2, inputs.ones, inputs.scalars,
+    CUZK_TRY(auto b, (sum_selected<typename C::G2, Fr>(key->b_g2, inputs.ones.bits, inputs.scalars,
                                                        control_, "B query in G2")));
     b += key->vk.beta_g2;
     b += scaled<typename C::G2>(key->vk.delta_g2, s_);
@@ -87,11 +96,6 @@ class CpuPendingProof final : public PendingProof<C> {
     return proof_;
   }
 
-  std::uint64_t byte_count() const override {
-    return BInputs<Fr>::byte_count(b_inputs_.ones.size(), b_inputs_.scalars.values.size());
-  }
-
- private:
   std::shared_ptr<const ProvingKey<C>> key_;  // null once finished
   BInputs<Fr> b_inputs_;
   Fr s_;
@@ -114,34 +118,30 @@ class CpuBackend final : public Backend<C> {
     const r1cs::Density density = r1cs::density_of(shape);
     CUZK_TRY_STATUS(check_key_fits(key, shape, density));
     const Layouts layouts(density, key.has_dense_queries);
-    std::uint64_t b_scalars = density.b_input.count() + density.b_aux.count();
-    std::uint64_t a_scalars = shape.variable_count();
+    WitnessCounts counts{shape.input_count, shape.aux_count, shape.variable_count(),
+                         density.b_input.count() + density.b_aux.count()};
     if (assignment != nullptr) {
       CUZK_TRY_STATUS(check_assignment_fits(*assignment, shape));
       const auto inputs = compact_inputs(*assignment);
       const QueryWalk<Fr> walk(inputs, layouts.b_input, assignment->aux, layouts.b_aux);
-      b_scalars = walk.scalar_count();
-      a_scalars = inputs.scalar_count() + assignment->aux.scalar_count();
+      counts.b_scalar_count = walk.scalar_count();
+      counts.scalar_count = inputs.scalar_count() + assignment->aux.scalar_count();
     }
-    MemoryPlan plan;
-    plan.evaluation_bytes = quotient_bytes<Fr>(key.domain_log2);
-    const auto piece = [](std::uint64_t count) { return std::min(count, kPieceScalars); };
-    // Of the queries whose scalars are converted piece by piece, A and L have no more than all.
-    plan.msm_scratch_bytes =
-        std::max({SelectedScalars<Fr>::byte_count(piece(a_scalars)) +
-                      msm::multiply_scratch_bytes<G1>(piece(a_scalars)),
-                  msm::multiply_scratch_bytes<G1>(piece(key.h.size())),
-                  msm::multiply_scratch_bytes<typename C::G2>(piece(b_scalars))});
-    plan.pending_bytes = BInputs<Fr>::byte_count(key.b_g2.size(), b_scalars);
-    return plan;
+    return plan_memory(key, counts);
   }
 
   base::Result<std::unique_ptr<PendingProof<C>>> start(const ProveInputs<C>& inputs,
                                                        const Blinding<C>& blinding) override {
+    return base::catch_out_of_memory("a proof", [&] { return start_or_throw(inputs, blinding); });
+  }
+
+ private:
+  base::Result<std::unique_ptr<PendingProof<C>>> start_or_throw(const ProveInputs<C>& inputs,
+                                                                const Blinding<C>& blinding) {
     CUZK_CHECK(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
     const ProvingKey<C>& key = *inputs.key;
     const Assignment& assignment = *inputs.assignment;
-    const auto density = density_of(inputs.shape);
+    CUZK_TRY(const auto density, density_of(inputs.shape));
     CUZK_TRY_STATUS(check_key_fits(key, *inputs.shape, *density));
     CUZK_TRY_STATUS(check_assignment_fits(assignment, *inputs.shape));
     CUZK_TRY(auto c, sum_h(inputs));
@@ -153,21 +153,20 @@ class CpuBackend final : public Backend<C> {
     CUZK_TRY(auto a, (sum_walk<G1, Fr>(key.a, a_walk, inputs.control, "A query")));
     const QueryWalk<Fr> b_walk(input_run, layouts.b_input, assignment.aux, layouts.b_aux);
     CUZK_TRY(auto b_inputs, BInputs<Fr>::select(b_walk));
-    CUZK_TRY(auto b, (sum_selected<G1, Fr>(key.b_g1, b_inputs.ones, b_inputs.scalars,
+    CUZK_TRY(auto b, (sum_selected<G1, Fr>(key.b_g1, b_inputs.ones.bits, b_inputs.scalars,
                                            inputs.control, "B query in G1")));
     a += key.vk.alpha_g1;
     b += key.vk.beta_g1;
-    const auto [r, s] = blinding;
+    const auto& [r, s] = blinding;
     c += l;
-    c += a.scaled(s.to_canonical().value);
-    c += b.scaled(r.to_canonical().value);
+    c += scaled<G1>(a.to_affine(), s);
+    c += scaled<G1>(b.to_affine(), r);
     c += scaled<G1>(key.vk.delta_g1, r * s);
     a += scaled<G1>(key.vk.delta_g1, r);
     return std::unique_ptr<PendingProof<C>>(std::make_unique<CpuPendingProof<C>>(
         inputs.key, std::move(b_inputs), s, a.to_affine(), c.to_affine(), inputs.control));
   }
 
- private:
   base::Result<curve::Jacobian<G1>> sum_h(const ProveInputs<C>& inputs) {
     const ProvingKey<C>& key = *inputs.key;
     CUZK_TRY(const auto scalars,
@@ -177,21 +176,37 @@ class CpuBackend final : public Backend<C> {
   }
 
   // The shape's density, kept for the next proof of the same shape.
-  std::shared_ptr<const r1cs::Density> density_of(const std::shared_ptr<const Shape>& shape) {
+  base::Result<std::shared_ptr<const r1cs::Density>> density_of(
+      const std::shared_ptr<const Shape>& shape) {
     {
-      const std::lock_guard lock(mutex_);
-      if (density_ != nullptr && density_shape_.lock() == shape) return density_;
+      const base::MutexLock lock(mutex_);
+      if (density_ != nullptr && density_shape_.lock() == shape) return shared(density_);
     }
-    auto density = std::make_shared<const r1cs::Density>(r1cs::density_of(*shape));
-    const std::lock_guard lock(mutex_);
+    const auto words = [](std::uint64_t bits) { return (bits + 63) / 64; };
+    CUZK_TRY(auto permit, base::Ledger::process().admit(
+                              8 * (2 * words(shape->aux_count) + words(shape->input_count)),
+                              base::MemoryCategory::kMatrices, "density of a circuit"));
+    auto density = std::make_shared<CountedDensity>();
+    density->permit = std::move(permit);
+    density->density = r1cs::density_of(*shape);
+    const base::MutexLock lock(mutex_);
     density_shape_ = shape;
     density_ = density;
-    return density;
+    return shared(density_);
   }
 
-  std::mutex mutex_;  // guards the two below
-  std::weak_ptr<const Shape> density_shape_;
-  std::shared_ptr<const r1cs::Density> density_;
+  struct CountedDensity {
+    base::Permit permit;
+    r1cs::Density density;
+  };
+  static std::shared_ptr<const r1cs::Density> shared(
+      const std::shared_ptr<const CountedDensity>& counted) {
+    return {counted, &counted->density};
+  }
+
+  base::Mutex mutex_;
+  std::weak_ptr<const Shape> density_shape_ CUZK_GUARDED_BY(mutex_);
+  std::shared_ptr<const CountedDensity> density_ CUZK_GUARDED_BY(mutex_);
 };
 
 }  // namespace

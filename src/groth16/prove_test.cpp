@@ -6,6 +6,7 @@
 
 #include "base/ledger.h"
 #include "groth16/groth16_naive.h"
+#include "groth16/memory.h"
 #include "groth16/test_circuits.h"
 #include "groth16/verify.h"
 
@@ -230,24 +231,115 @@ TYPED_TEST(ProveTest, FinishesAfterItsInputsAreGoneAndOnlyOnce) {
   EXPECT_EQ(again.error().kind, base::ErrorKind::kInternal);
 }
 
-TYPED_TEST(ProveTest, PlansWhatItThenHolds) {
+// The plan against the ledger's own account, stage by stage.
+TYPED_TEST(ProveTest, PlansWhatTheLedgerThenSees) {
   using C = typename TestFixture::C;
   using Fr = typename TestFixture::Fr;
-  const auto inputs = this->inputs_for(testing::mixed<Fr>(200, 2));
+  const auto inputs = this->inputs_for(testing::mixed<Fr>(20000, 2));
   const auto backend = make_cpu_backend<C>();
   const auto bound = backend->plan(*inputs.key, *inputs.shape).value();
   const auto exact = backend->plan(*inputs.key, *inputs.shape, inputs.assignment.get()).value();
-  EXPECT_LE(exact.pending_bytes, bound.pending_bytes);
+  EXPECT_LT(exact.pending_bytes, bound.pending_bytes);
   EXPECT_LE(exact.msm_scratch_bytes, bound.msm_scratch_bytes);
   EXPECT_EQ(exact.evaluation_bytes, bound.evaluation_bytes);
-  EXPECT_EQ(exact.evaluation_bytes, 2 * sizeof(Fr) << inputs.key->domain_log2);
+  EXPECT_EQ(exact.density_bytes, bound.density_bytes);
+  EXPECT_LE(bound.peak_bytes(), proving_bytes(*inputs.key));
   auto& ledger = base::Ledger::process();
   const auto before = ledger.snapshot();
+  ledger.reset_peaks();
   const auto pending = backend->start(inputs, testing::test_blinding<C>()).value();
-  EXPECT_EQ(pending->byte_count(), exact.pending_bytes);
   const auto after = ledger.snapshot();
-  constexpr auto kEvaluation = base::MemoryCategory::kEvaluation;
-  EXPECT_EQ(after.of(kEvaluation).used_bytes, before.of(kEvaluation).used_bytes);
+  const auto used = [&](base::MemoryCategory category) {
+    return after.of(category).used_bytes - before.of(category).used_bytes;
+  };
+  const auto peak = [&](const base::LedgerSnapshot& now, base::MemoryCategory category) {
+    return now.of(category).peak_bytes - before.of(category).used_bytes;
+  };
+  using enum base::MemoryCategory;
+  EXPECT_EQ(used(kPending), exact.pending_bytes);
+  EXPECT_EQ(pending->byte_count(), exact.pending_bytes);
+  EXPECT_EQ(used(kMatrices), exact.density_bytes);
+  EXPECT_EQ(used(kEvaluation), 0u);
+  EXPECT_EQ(used(kMsmScratch), 0u);
+  EXPECT_EQ(peak(after, kEvaluation), exact.evaluation_bytes);
+  EXPECT_LE(peak(after, kMsmScratch), exact.msm_scratch_bytes);
+  EXPECT_GT(peak(after, kMsmScratch), exact.msm_scratch_bytes / 4);
+  ASSERT_TRUE(pending->finish().ok());
+  const auto finished = ledger.snapshot();
+  EXPECT_EQ(finished.of(kPending).used_bytes, before.of(kPending).used_bytes);
+  EXPECT_LE(peak(finished, kMsmScratch), exact.msm_scratch_bytes);
+  EXPECT_LE(finished.total.peak_bytes - before.total.used_bytes, exact.peak_bytes());
+}
+
+// A budget of `bytes` above what is held, for as long as it lives.
+class SmallBudget {
+ public:
+  explicit SmallBudget(std::uint64_t bytes) {
+    auto& ledger = base::Ledger::process();
+    ledger.set_budget(ledger.snapshot().total.used_bytes + bytes);
+  }
+  ~SmallBudget() { base::Ledger::process().set_budget(0); }
+};
+
+// Under every budget below its plan a proof is either made or refused with the kind that says why;
+// nothing stays behind. With the whole plan it is made.
+TYPED_TEST(ProveTest, RefusedMemoryIsAnErrorAtAnyPlace) {
+  using C = typename TestFixture::C;
+  const auto inputs = this->inputs_for(testing::mixed<typename TestFixture::Fr>(4000, 2));
+  const auto blinding = testing::test_blinding<C>();
+  const auto plan =
+      make_cpu_backend<C>()->plan(*inputs.key, *inputs.shape, inputs.assignment.get());
+  ASSERT_TRUE(plan.ok());
+  auto& ledger = base::Ledger::process();
+  const std::uint64_t before = ledger.snapshot().total.used_bytes;
+  std::size_t refused_count = 0;
+  constexpr std::uint64_t kSteps = 6;
+  for (std::uint64_t step = 0; step < kSteps; ++step) {
+    {
+      const SmallBudget budget(plan->peak_bytes() * step / kSteps + 1);
+      const auto backend = make_cpu_backend<C>();
+      const auto proof = prove_with_blinding(*backend, inputs, blinding);
+      if (!proof.ok()) {
+        ++refused_count;
+        EXPECT_EQ(proof.error().kind, base::ErrorKind::kResourceExhausted);
+        EXPECT_THAT(proof.error().message, HasSubstr("needs"));
+      }
+    }
+    EXPECT_EQ(ledger.snapshot().total.used_bytes, before);
+  }
+  EXPECT_GE(refused_count, 2u);
+  const SmallBudget budget(plan->peak_bytes());
+  const auto backend = make_cpu_backend<C>();
+  const auto proof = prove_with_blinding(*backend, inputs, blinding);
+  EXPECT_TRUE(proof.ok()) << proof.error().message;
+}
+
+// Refused only when finishing: the sum over B in G2.
+TYPED_TEST(ProveTest, FinishMayBeRefusedToo) {
+  using C = typename TestFixture::C;
+  const auto inputs = this->inputs_for(testing::mixed<typename TestFixture::Fr>(4000, 2));
+  const auto backend = make_cpu_backend<C>();
+  auto pending = backend->start(inputs, testing::test_blinding<C>()).value();
+  const SmallBudget none(1);
+  const auto proof = pending->finish();
+  ASSERT_FALSE(proof.ok());
+  EXPECT_EQ(proof.error().kind, base::ErrorKind::kResourceExhausted);
+  EXPECT_THAT(proof.error().message, HasSubstr("finishing a proof: "));
+}
+
+TYPED_TEST(ProveTest, BlindingIsWipedWhenItDies) {
+  using C = typename TestFixture::C;
+  alignas(Blinding<C>) std::byte storage[sizeof(Blinding<C>)];
+  auto* const blinding = new (storage) Blinding<C>(testing::test_blinding<C>());
+  const volatile std::byte* const bytes = storage;
+  const auto nonzero_count = [&] {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < sizeof storage; ++i) count += bytes[i] != std::byte{0};
+    return count;
+  };
+  EXPECT_GT(nonzero_count(), sizeof storage / 2);
+  blinding->~Blinding();
+  EXPECT_EQ(nonzero_count(), 0u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/ledger.h"
+#include "base/scratch.h"
 #include "groth16/control.h"
 #include "groth16/query.h"
 #include "msm/msm.h"
@@ -31,10 +32,32 @@ struct SelectedScalars {
     CUZK_TRY(out.values, base::Buffer<Canonical>::allocate(count, category, owner));
     return out;
   }
-  static constexpr std::uint64_t byte_count(std::uint64_t count) {
-    return count * (sizeof(std::uint32_t) + sizeof(Canonical));
+  // What allocate takes, and what a value holds.
+  static std::uint64_t byte_count(std::uint64_t count) {
+    return base::page_rounded(count * sizeof(std::uint32_t)) +
+           base::page_rounded(count * sizeof(Canonical));
+  }
+  std::uint64_t byte_count() const { return indices.byte_count() + values.byte_count(); }
+};
+
+// The ones of a query as a bitmap, counted.
+struct CountedOnes {
+  base::Permit permit;
+  base::BitVector bits;
+
+  template <class F>
+  static base::Result<CountedOnes> of(const QueryWalk<F>& walk, base::MemoryCategory category,
+                                      std::string_view owner) {
+    CountedOnes out;
+    CUZK_TRY(out.permit,
+             base::Ledger::process().admit((walk.point_count() + 63) / 64 * 8, category, owner));
+    out.bits = walk.ones();
+    return out;
   }
 };
+
+// The sums throw base::OutOfMemory or std::bad_alloc when the scratch of msm/ is refused: start and
+// finish of the backend catch it.
 
 // sum of values[j] * bases[indices[j]] plus the bases whose bit is set in `ones`. Stops with
 // kCancelled between pieces of `piece_scalars` scalars.
@@ -65,7 +88,12 @@ base::Result<curve::Jacobian<G>> sum_walk(const msm::PointSource<G>& bases,
                                           std::string_view stage,
                                           std::size_t piece_scalars = kPieceScalars) {
   control.begin_stage(stage, 1 + walk.scalar_count());
-  auto sum = msm::sum_by_bitmap<G>(bases, walk.ones().words());
+  auto sum = curve::Jacobian<G>::infinity();
+  {
+    CUZK_TRY(const auto ones,
+             CountedOnes::of(walk, base::MemoryCategory::kMsmScratch, "ones of one query"));
+    sum = msm::sum_by_bitmap<G>(bases, ones.bits.words());
+  }
   control.advance(1);
   const std::size_t piece = std::min(piece_scalars, walk.scalar_count());
   CUZK_TRY(auto scalars, SelectedScalars<F>::allocate(piece, base::MemoryCategory::kMsmScratch,

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "base/result.h"
+#include "base/wipe.h"
 #include "field/prime_field.h"
 
 namespace cuzk::groth16 {
@@ -21,7 +22,9 @@ base::Result<F> random_scalar() {
   while (true) {
     CUZK_TRY_STATUS(base::fill_random(bytes));
     bytes[F::kByteCount - 1] &= static_cast<std::uint8_t>(0xff >> kSpareBits);
-    if (const auto canonical = Canonical::from_bytes_le(bytes)) {
+    const auto canonical = Canonical::from_bytes_le(bytes);
+    base::wipe(bytes, sizeof bytes);
+    if (canonical) {
       return F::from_canonical(*canonical);
     }
   }

@@ -15,7 +15,9 @@
 #include <utility>
 
 #include "base/ledger.h"
+#include "base/scratch.h"
 #include "base/threads.h"
+#include "curve/scalar_multiply.h"
 #include "groth16/qap.h"
 #include "groth16/random_scalar.h"
 #include "msm/msm.h"
@@ -126,9 +128,7 @@ class Setup {
  private:
   template <class G>
   static curve::Affine<G> multiple(const Fr& scalar) {
-    return curve::Jacobian<G>::from_affine(G::generator())
-        .scaled(scalar.to_canonical().value)
-        .to_affine();
+    return curve::scale_member<G>(G::generator(), scalar).to_affine();
   }
 
   void make_vk_constants() {
@@ -322,8 +322,8 @@ base::Result<std::shared_ptr<const ProvingKey<C>>> setup(const r1cs::Shape<typen
                                                          QapConvention convention,
                                                          const Control& control) {
   CUZK_TRY_STATUS(check_shape(shape));
-  for (const auto& secret : {waste.alpha, waste.beta, waste.gamma, waste.delta, waste.tau}) {
-    if (!secret.is_zero()) continue;
+  for (const auto* secret : {&waste.alpha, &waste.beta, &waste.gamma, &waste.delta, &waste.tau}) {
+    if (!secret->is_zero()) continue;
     return base::Error{base::ErrorKind::kInvalidArgument, "a secret of the set-up is zero"};
   }
   CUZK_TRY(auto qap, make_qap_domain<typename C::Fr>(
@@ -334,7 +334,9 @@ base::Result<std::shared_ptr<const ProvingKey<C>>> setup(const r1cs::Shape<typen
     return base::Error{base::ErrorKind::kInvalidArgument,
                        "the secret tau lies in the circuit's domain or coset: draw another"};
   }
-  return Setup<C>(shape, waste, convention, std::move(qap), control).run();
+  return base::catch_out_of_memory("a set-up", [&] {
+    return Setup<C>(shape, waste, convention, std::move(qap), control).run();
+  });
 }
 
 #define CUZK_GROTH16_SETUP(CURVE)                                        \

@@ -4,16 +4,18 @@
 #include <memory>
 
 #include "base/result.h"
+#include "base/wipe.h"
 #include "groth16/control.h"
 #include "groth16/keys.h"
 #include "r1cs/shape.h"
 
 namespace cuzk::groth16 {
 
-// The secrets. Whoever knows them forges proofs.
+// The secrets. Whoever knows them forges proofs. Wiped when they die.
 template <class C>
 struct ToxicWaste {
   typename C::Fr alpha, beta, gamma, delta, tau;
+  ~ToxicWaste() { base::wipe(this, sizeof *this); }
 };
 
 // Secrets from the operating system's randomness: none zero, tau in no domain of a power of two.
@@ -24,8 +26,9 @@ base::Result<ToxicWaste<C>> random_toxic_waste();
 // kCoefficients with dense queries as bellman writes them, or kOddCosetLagrange with full queries
 // as snarkjs does. A variable that no constraint mentions is an error for kCoefficients (bellman
 // cannot represent it). The returned key owns its points. Refuses a zero secret, a tau inside the
-// domain and a circuit that is too large for the field. Cost: about input + 2 aux + domain
-// fixed-base products in G1 and one in G2 for every variable that occurs in B.
+// domain and a circuit that is too large for the field; memory that is refused is
+// kResourceExhausted. Cost: about input + 2 aux + domain fixed-base products in G1 and one in G2
+// for every variable that occurs in B.
 template <class C>
 base::Result<std::shared_ptr<const ProvingKey<C>>> setup(const r1cs::Shape<typename C::Fr>& shape,
                                                          const ToxicWaste<C>& waste,

@@ -219,5 +219,39 @@ TYPED_TEST(SetupTest, RandomSecretsDifferAndWork) {
   EXPECT_TRUE(setup<C>(*shape, first, QapConvention::kOddCosetLagrange).ok());
 }
 
+// Tables of multiples and working memory come out of the budget; refused, nothing stays behind.
+TEST(SetupMemory, RefusalIsAnErrorAtAnyPlace) {
+  using C = curve::Bn254;
+  const auto circuit = testing::mixed<C::Fr>(2000, 3);
+  const auto shape = circuit.shape();
+  const auto waste = testing::test_waste<C>();
+  auto& ledger = base::Ledger::process();
+  const std::uint64_t before = ledger.snapshot().total.used_bytes;
+  ledger.reset_peaks();
+  ASSERT_TRUE(setup<C>(*shape, waste, QapConvention::kCoefficients).ok());
+  const std::uint64_t peak = ledger.snapshot().total.peak_bytes - before;
+  for (const std::uint64_t percent : {1, 20, 50, 80, 95}) {
+    ledger.set_budget(before + peak * percent / 100);
+    const auto key = setup<C>(*shape, waste, QapConvention::kCoefficients);
+    ledger.set_budget(0);
+    ASSERT_FALSE(key.ok()) << percent;
+    EXPECT_EQ(key.error().kind, base::ErrorKind::kResourceExhausted);
+    EXPECT_EQ(ledger.snapshot().total.used_bytes, before);
+  }
+}
+
+TEST(SetupMemory, SecretsAreWipedWhenTheyDie) {
+  using Waste = ToxicWaste<curve::Bls12_381>;
+  alignas(Waste) std::byte storage[sizeof(Waste)];
+  auto* const waste = new (storage) Waste(testing::test_waste<curve::Bls12_381>());
+  const volatile std::byte* const bytes = storage;
+  std::size_t nonzero_before = 0, nonzero_after = 0;
+  for (std::size_t i = 0; i < sizeof storage; ++i) nonzero_before += bytes[i] != std::byte{0};
+  waste->~Waste();
+  for (std::size_t i = 0; i < sizeof storage; ++i) nonzero_after += bytes[i] != std::byte{0};
+  EXPECT_GT(nonzero_before, sizeof storage / 2);
+  EXPECT_EQ(nonzero_after, 0u);
+}
+
 }  // namespace
 }  // namespace cuzk::groth16

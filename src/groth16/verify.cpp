@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/scratch.h"
 #include "base/threads.h"
 #include "curve/pairing.h"
+#include "curve/scalar_multiply.h"
 #include "curve/subgroup.h"
 #include "msm/msm.h"
 
@@ -79,11 +81,10 @@ std::vector<typename C::Fr> weighted_inputs(
   return sums;
 }
 
-}  // namespace
-
 template <class C>
-base::Result<bool> verify(const VerifyingKey<C>& key, std::span<const typename C::Fr> public_inputs,
-                          const Proof<C>& proof) {
+base::Result<bool> verify_or_throw(const VerifyingKey<C>& key,
+                                   std::span<const typename C::Fr> public_inputs,
+                                   const Proof<C>& proof) {
   CUZK_TRY_STATUS(check_input_count(key, public_inputs.size(), ""));
   if (!has_good_points(proof)) return false;
   std::vector<typename C::Fr> scalars = {C::Fr::one()};
@@ -97,9 +98,9 @@ base::Result<bool> verify(const VerifyingKey<C>& key, std::span<const typename C
 }
 
 template <class C>
-base::Result<bool> verify_batch(const VerifyingKey<C>& key,
-                                std::span<const std::vector<typename C::Fr>> public_inputs,
-                                std::span<const Proof<C>> proofs) {
+base::Result<bool> verify_batch_or_throw(const VerifyingKey<C>& key,
+                                         std::span<const std::vector<typename C::Fr>> public_inputs,
+                                         std::span<const Proof<C>> proofs) {
   using G1 = typename C::G1;
   const std::size_t n = proofs.size();
   if (n == 0) {
@@ -122,7 +123,7 @@ base::Result<bool> verify_batch(const VerifyingKey<C>& key,
   base::parallel_for(0, n, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end && all_good; ++j) {
       if (!has_good_points(proofs[j])) all_good = false;
-      const auto a = curve::Jacobian<G1>::from_affine(proofs[j].a).scaled(weights[j].value);
+      const auto a = curve::scale<G1>(proofs[j].a, weights[j].value);
       pairs[j] = {-a.to_affine(), proofs[j].b};
       c_points[j] = proofs[j].c;
     }
@@ -131,12 +132,28 @@ base::Result<bool> verify_batch(const VerifyingKey<C>& key,
   const auto scalars = weighted_inputs<C>(public_inputs, weights, key.public_input_count());
   const auto c = msm::multiply<G1>(
       msm::PointSource<G1>{std::span<const curve::Affine<G1>>(c_points)}, weights);
-  const auto alpha =
-      curve::Jacobian<G1>::from_affine(key.alpha_g1).scaled(scalars[0].to_canonical().value);
+  const auto alpha = curve::scale<G1>(key.alpha_g1, scalars[0].to_canonical().value);
   pairs[n] = {alpha.to_affine(), key.beta_g2};
   pairs[n + 1] = {combine_inputs<C>(key, scalars).to_affine(), key.gamma_g2};
   pairs[n + 2] = {c.to_affine(), key.delta_g2};
   return curve::pairing_product_is_one<C>(pairs);
+}
+
+}  // namespace
+
+template <class C>
+base::Result<bool> verify(const VerifyingKey<C>& key, std::span<const typename C::Fr> public_inputs,
+                          const Proof<C>& proof) {
+  return base::catch_out_of_memory("verifying a proof",
+                                   [&] { return verify_or_throw<C>(key, public_inputs, proof); });
+}
+
+template <class C>
+base::Result<bool> verify_batch(const VerifyingKey<C>& key,
+                                std::span<const std::vector<typename C::Fr>> public_inputs,
+                                std::span<const Proof<C>> proofs) {
+  return base::catch_out_of_memory(
+      "verifying proofs", [&] { return verify_batch_or_throw<C>(key, public_inputs, proofs); });
 }
 
 #define CUZK_GROTH16_VERIFY(CURVE)                                                           \
