@@ -5,12 +5,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <mutex>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "base/mutex.h"
 
 namespace cuzk::base {
 namespace {
@@ -37,33 +39,47 @@ class TerminalProgress final : public ProgressSink {
   TerminalProgress() : start_(Clock::now()), drawer_([this] { draw_until_done(); }) {}
   ~TerminalProgress() override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       done_ = true;
     }
     wake_.notify_all();
     drawer_.join();
   }
   void begin_stage(std::string_view name, std::uint64_t total_units) override {
-    const std::lock_guard lock(mutex_);
-    stage_ = name;
-    done_units_ = 0;
-    total_units_ = total_units;
+    const MutexLock lock(mutex_);
+    state_ = {std::string(name), 0, total_units};
   }
   void advance(std::uint64_t units) override {
-    const std::lock_guard lock(mutex_);
-    done_units_ += units;
+    const MutexLock lock(mutex_);
+    state_.done_units += units;
   }
 
  private:
+  struct State {
+    std::string stage;
+    std::uint64_t done_units = 0, total_units = 0;
+  };
+
+  // The state after a redraw interval, or nothing once the work is done.
+  std::optional<State> wait_for_redraw() {
+    const MutexLock lock(mutex_);
+    const auto until = Clock::now() + kRedrawInterval;
+    while (!done_) {
+      if (wake_.wait_until(mutex_, until) == std::cv_status::timeout) break;
+    }
+    if (done_) return std::nullopt;
+    return state_;
+  }
+
+  // Writes without the lock: a terminal that takes nothing (Ctrl-S) stops the drawer, not the work.
   void draw_until_done() {
     bool drawn = false;
-    std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, kRedrawInterval, [this] { return done_; })) {
+    while (const std::optional<State> state = wait_for_redraw()) {
       const auto elapsed = Clock::now() - start_;
-      if (elapsed < kSilence || stage_.empty()) continue;
+      if (elapsed < kSilence || state->stage.empty()) continue;
       const double elapsed_s = std::chrono::duration<double>(elapsed).count();
-      const std::string line =
-          render_progress(stage_, done_units_, total_units_, elapsed_s, terminal_columns() - 1);
+      const std::string line = render_progress(state->stage, state->done_units, state->total_units,
+                                               elapsed_s, terminal_columns() - 1);
       std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
       std::fflush(stderr);
       drawn = true;
@@ -71,11 +87,10 @@ class TerminalProgress final : public ProgressSink {
     if (drawn) std::fputs("\r\x1b[K", stderr);
   }
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool done_ = false;
-  std::string stage_;
-  std::uint64_t done_units_ = 0, total_units_ = 0;
+  Mutex mutex_;
+  std::condition_variable_any wake_;
+  bool done_ CUZK_GUARDED_BY(mutex_) = false;
+  State state_ CUZK_GUARDED_BY(mutex_);
   const Clock::time_point start_;
   std::thread drawer_;  // last: it uses all of the above
 };

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/cpu.h"
 #include "hash/sha256_paths.h"
 
 namespace cuzk::hash {
@@ -46,9 +47,9 @@ bool sha256_path_available(Sha256Path path) noexcept {
 }
 
 Sha256Path sha256_default_path() noexcept {
-  static const Sha256Path path =
-      internal::sha_extensions_present() ? Sha256Path::kShaExtensions : Sha256Path::kPortable;
-  return path;
+  // A level below kAdx asks for code that runs on any processor. Two loads: levels may be forced.
+  return base::has_adx() && internal::sha_extensions_present() ? Sha256Path::kShaExtensions
+                                                               : Sha256Path::kPortable;
 }
 
 void sha256_compress_on(Sha256Path path, Sha256State& state, const std::uint8_t* blocks,

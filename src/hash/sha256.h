@@ -52,7 +52,8 @@ static_assert(kSha256InitialState[0] == 0x6a09e667 && kSha256RoundConstants[63] 
 
 enum class Sha256Path { kPortable, kShaExtensions };
 
-// Whether this CPU can run the path, and the path that sha256_compress takes.
+// Whether this CPU can run the path, and the path that sha256_compress takes: the SHA extensions
+// where this CPU has them and base::cpu_level() is kAdx or above.
 bool sha256_path_available(Sha256Path path) noexcept;
 Sha256Path sha256_default_path() noexcept;
 

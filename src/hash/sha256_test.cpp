@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <openssl/evp.h>
 
+#include "base/cpu.h"
 #include "tests/support/data.h"
 
 namespace cuzk::hash {
@@ -65,11 +66,24 @@ TEST(Sha256, DoesNotCareHowTheMessageIsCut) {
   }
 }
 
+// The portable level means it: no instruction that some processor lacks.
+TEST(Sha256, PortableLevelTakesThePortablePath) {
+  const base::CpuLevel level = base::cpu_level();
+  const Digest usual = sha256(random_bytes(1000, 1));
+  base::force_cpu_level(base::CpuLevel::kPortable);
+  EXPECT_EQ(sha256_default_path(), Sha256Path::kPortable);
+  EXPECT_EQ(sha256(random_bytes(1000, 1)), usual);
+  base::force_cpu_level(level);
+  EXPECT_EQ(sha256_default_path() == Sha256Path::kShaExtensions,
+            level >= base::CpuLevel::kAdx && sha256_path_available(Sha256Path::kShaExtensions));
+}
+
 TEST(Sha256, PathsAgreeOnChainsOfBlocks) {
   if (!sha256_path_available(Sha256Path::kShaExtensions)) {
     GTEST_SKIP() << "this CPU has no SHA extensions";
   }
-  EXPECT_EQ(sha256_default_path(), Sha256Path::kShaExtensions);
+  const bool is_allowed = base::cpu_level() >= base::CpuLevel::kAdx;
+  EXPECT_EQ(sha256_default_path(), is_allowed ? Sha256Path::kShaExtensions : Sha256Path::kPortable);
   for (std::size_t blocks = 0; blocks < 20; ++blocks) {
     const base::Bytes data = random_bytes(blocks * kSha256BlockBytes, blocks);
     Sha256State plain = kSha256InitialState, fast = kSha256InitialState;

@@ -111,10 +111,9 @@ TYPED_TEST(Conformance, RowCountsAroundThePowersOfTwo) {
   }
 }
 
-template <class C>
+template <class S>
 class ConformanceTiming : public ::testing::Test {};
-using Curves = ::testing::Types<curve::Bls12_381, curve::Bn254>;
-TYPED_TEST_SUITE(ConformanceTiming, Curves);
+TYPED_TEST_SUITE(ConformanceTiming, Settings);
 
 // CPU seconds of a proof, the least of two: the machine may be busy.
 template <class C>
@@ -131,7 +130,7 @@ double proof_cpu_seconds(groth16::Backend<C>& backend, const ProveInputs<C>& inp
 
 // Witnesses whose scalars are all alike must not be slower than random ones: no bucket pile-up.
 TYPED_TEST(ConformanceTiming, UniformWitnessesProveInTheTimeOfRandomOnes) {
-  using C = TypeParam;
+  using C = typename TypeParam::C;
   using Fr = typename C::Fr;
   constexpr std::size_t kWires = 5000;
   groth16::testing::Random random(8);
@@ -139,7 +138,7 @@ TYPED_TEST(ConformanceTiming, UniformWitnessesProveInTheTimeOfRandomOnes) {
   const auto circuit = free_variables<Fr>(kWires, any);
   const auto shape = circuit.shape();
   const auto key =
-      groth16::setup<C>(*shape, groth16::testing::test_waste<C>(), QapConvention::kCoefficients);
+      groth16::setup<C>(*shape, groth16::testing::test_waste<C>(), TypeParam::kConvention);
   ASSERT_TRUE(key.ok()) << key.error().message;
   for (const auto& backend : registered_backends<C>()) {
     ProveInputs<C> inputs{*key, shape, circuit.assignment()};
