@@ -44,7 +44,8 @@ struct LoadedZkey {
 };
 
 // Errors as read_zkey_header; kMismatch when the key is over the other curve; kMalformed for a
-// coefficient that is not below r or whose row or wire does not exist.
+// coefficient that is not below r or whose row or wire does not exist; kIo when coefficients are
+// seen to change while they are read. The file may change at any time without harm to memory.
 template <class C>
 base::Result<LoadedZkey<C>> read_zkey(std::shared_ptr<const base::MappedFile> file,
                                       const KeyCheckOptions& options = {});
