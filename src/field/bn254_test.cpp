@@ -1,4 +1,5 @@
-// The field laws in every field of the curve's tower, and the family's own relations.
+// The field laws in every field of the curve's tower, and the family's own relations. The moduli
+// are literals in the header; here they are computed from the parameter x.
 #include "field/bn254.h"
 
 #include "field/field_laws_test_support.h"
