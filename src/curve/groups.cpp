@@ -1,4 +1,8 @@
-// Generators, written as published hex and checked to be on the curve by groups_test.cpp.
+// Generators, written as published hex (sources in groups.h) and checked to be on the curve by
+// groups_test.cpp.
+//
+// A coordinate in Fp2 is written c0 first, then the coefficient of u. Each call converts from hex
+// anew: whoever needs a generator in a loop keeps the result.
 #include "curve/groups.h"
 
 namespace cuzk::curve {
