@@ -1,4 +1,5 @@
-// The compact witness against a plain list of values.
+// The compact witness against a plain list of values. Pushes are random mixtures of bits and
+// elements; joins fall on every border of a word of bits.
 #include "r1cs/assignment.h"
 
 #include <random>

@@ -1,4 +1,5 @@
-// Packed boolean strings against plain lists of booleans.
+// Packed boolean strings against plain lists of booleans. Slices and joins fall on every offset in
+// a word, which is where shifts by 64 would hide.
 #include "r1cs/witness_bits.h"
 
 #include <random>

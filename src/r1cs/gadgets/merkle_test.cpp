@@ -1,4 +1,5 @@
-// Merkle inclusion: shapes against upstream, true openings accepted, false ones refused.
+// Merkle inclusion: shapes against upstream, true openings accepted, false ones refused. A false
+// opening differs in one thing: leaf, index, sibling or root. Shapes skip without data.
 #include "r1cs/gadgets/merkle.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Gadgets over field elements at the borders of the field and of its capacity.
+// Gadgets over field elements at the borders of the field and of its capacity. Decomposition must
+// admit the canonical bits only: x + p fits in the bits as well.
 #include "r1cs/gadgets/numbers.h"
 
 #include <gtest/gtest.h>

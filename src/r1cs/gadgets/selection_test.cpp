@@ -1,4 +1,5 @@
-// Pick, select and insert for every index.
+// Pick, select and insert for every index. Indexes are tried exhaustively, in the value and in the
+// rows, as their number is small.
 #include "r1cs/gadgets/selection.h"
 
 #include <gtest/gtest.h>
