@@ -1,4 +1,6 @@
-// Neighbouring multiples of a point in bulk: bases for development keys, tests and benchmarks.
+// Neighbouring multiples of a point in bulk: bases for development keys, tests and benchmarks. The
+// discrete logarithms of such bases are known, so keys made of them must never prove anything that
+// matters.
 #pragma once
 
 #include <cstddef>

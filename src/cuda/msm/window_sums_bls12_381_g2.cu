@@ -1,4 +1,5 @@
-// Bucket sums and sums by bitmap of Bls12_381 G2.
+// Bucket sums and sums by bitmap of Bls12_381 G2. A file a group: these take nvcc the longest, and
+// so they compile side by side.
 #include "cuda/msm/bitmap_impl.cuh"
 #include "cuda/msm/window_sums_impl.cuh"
 
