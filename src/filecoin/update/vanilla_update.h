@@ -1,4 +1,6 @@
-// Vanilla proofs of sector updates: one partition each, in bincode; and their verification.
+// Vanilla proofs of sector updates: one partition each, in bincode; and their verification. The
+// bytes are those of upstream's PartitionProof. Reading checks form, verification checks meaning:
+// what was read may be about anything.
 #pragma once
 
 #include <string>
