@@ -1,4 +1,5 @@
-// Proof bytes: a proof has one encoding, so what is accepted is encoded to the same bytes.
+// Proof bytes: a proof has one encoding, so what is accepted is encoded to the same bytes. A
+// refusal has to carry a sentence. Whether a proof verifies is not asked.
 #include <algorithm>
 
 #include "fuzz/target.h"
@@ -6,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cuzk;
-  // Decompression takes three square roots a proof; two proofs say as much as twenty.
+  // Decompression takes three square roots a proof; three proofs say as much as thirty.
   if (size > 3 * groth16::kProofBytes) return 0;
   const auto proofs = groth16::decode_proofs({data, size}, "fuzz.proof");
   CUZK_FUZZ_REQUIRE(proofs.ok() || !proofs.error().message.empty());
