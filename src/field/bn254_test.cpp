@@ -1,5 +1,6 @@
-// The field laws in every field of the curve's tower, and the family's own relations. The moduli
-// are literals in the header; here they are computed from the parameter x.
+// The field laws in every field of the curve's tower, and the family's own relations.
+//
+// The moduli are literals in the header; here they are computed from the parameter x.
 #include "field/bn254.h"
 
 #include "field/field_laws_test_support.h"

@@ -1,4 +1,5 @@
 // Strict conversions, instantiated for both fields of both curves; see convert.h for the contract.
+//
 // Decimals are read a digit and written nineteen digits at a time. The number of digits is bounded
 // before any arithmetic, so hostile text costs little and is quoted cut short.
 #include "field/convert.h"

@@ -1,6 +1,7 @@
-// Conversions: round trips, and a sentence for everything that is not canonical. The borders are
-// the modulus, the largest integer of the width, and decimals that a lenient parser would take
-// (signs, blanks, hex, exponents).
+// Conversions: round trips, and a sentence for everything that is not canonical.
+//
+// The borders are the modulus, the largest integer of the width, and decimals that a lenient parser
+// would take (signs, blanks, hex, exponents).
 #include "field/convert.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
-// Division steps against the definition q x = k, for the curves' moduli and for awkward ones. Small
-// moduli, composite ones too, are searched exhaustively: they reach the signs and ends of the loop
-// that random large values never meet.
+// Division steps against the definition q x = k, for the curves' moduli and for awkward ones.
+//
+// Small moduli, composite ones too, are searched exhaustively: they reach the signs and ends of the
+// loop that random large values never meet.
 #include "field/inverse.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Plain integers against 128-bit arithmetic and against each other. Two limbs are enough to meet
-// every carry, and the compiler's own wide integer is the twin.
+// Plain integers against 128-bit arithmetic and against each other.
+//
+// Two limbs are enough to meet every carry, and the compiler's own wide integer is the twin.
 #include "field/limbs.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Every way to add, subtract and multiply gives the limbs of the portable way, in place and not.
+//
 // Paths are called by name too, as far as the machine has them, and forcing a level is shown to
 // work.
 #include "field/modular.h"

@@ -1,6 +1,7 @@
-// x^e for any field type, variable time: the exponent may leak, so it must not be secret. Fields
-// call it for exponents that follow from the modulus (inverses, square roots, Frobenius constants)
-// and for roots of unity. F needs one(), squared(), * and *=.
+// x^e for any field type, variable time: the exponent may leak, so it must not be secret.
+//
+// Fields call it for exponents that follow from the modulus (inverses, square roots, Frobenius
+// constants) and for roots of unity. F needs one(), squared(), * and *=.
 #pragma once
 
 #include <cstddef>

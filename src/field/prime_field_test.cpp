@@ -1,5 +1,6 @@
-// Prime fields against a slow twin that knows nothing of Montgomery form, and batch inversion. The
-// twin adds and doubles plain integers. Laws alone would hold in a field with another modulus.
+// Prime fields against a slow twin that knows nothing of Montgomery form, and batch inversion.
+//
+// The twin adds and doubles plain integers. Laws alone would hold in a field with another modulus.
 #include "field/prime_field.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Fp2 = Fp[u] / (u^2 + 1), the quadratic extension of both curves (p = 3 mod 4, so -1 has no root).
+//
 // A product costs three products of Fp (Karatsuba), a square two (complex squaring), an inverse one
 // inverse of Fp and two squares and two products. Square roots are in square_root.h.
 #pragma once

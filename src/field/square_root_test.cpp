@@ -1,5 +1,6 @@
-// Square roots against their definition, in Fp and Fp2 of both curves. In Fp2 real and purely
-// imaginary values take paths of their own and are tried apart.
+// Square roots against their definition, in Fp and Fp2 of both curves.
+//
+// In Fp2 real and purely imaginary values take paths of their own and are tried apart.
 #include "field/square_root.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
-// What the tower adds to the field laws: Frobenius, sparse products, cyclotomic squares. Each
-// shortcut is compared with the general operation that it stands for, on the elements for which it
-// is allowed.
+// What the tower adds to the field laws: Frobenius, sparse products, cyclotomic squares.
+//
+// Each shortcut is compared with the general operation that it stands for, on the elements for
+// which it is allowed.
 #include "field/tower.h"
 
 #include <gtest/gtest.h>
