@@ -1,6 +1,7 @@
-// The constants that the C++ code derives equal those that tools/derive_constants.py derives. The
-// script shares no code with the product and starts from the family's parameter, so an error would
-// have to be made twice.
+// The constants that the C++ code derives equal those that tools/derive_constants.py derives.
+//
+// The script shares no code with the product and starts from the family's parameter, so an error
+// would have to be made twice.
 #include "curve/derived_constants.h"
 
 #include <gtest/gtest.h>

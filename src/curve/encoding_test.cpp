@@ -1,6 +1,7 @@
-// ZCash encodings: round trips, one encoding a point, and a sentence for everything else. Damage is
-// made on purpose, a flag, a bit or a length at a time, at each level of checking, so that a weaker
-// level is seen to refuse what it promises and no more.
+// ZCash encodings: round trips, one encoding a point, and a sentence for everything else.
+//
+// Damage is made on purpose, a flag, a bit or a length at a time, at each level of checking, so
+// that a weaker level is seen to refuse what it promises and no more.
 #include "curve/encoding.h"
 
 #include <gmock/gmock.h>

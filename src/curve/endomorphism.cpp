@@ -1,7 +1,8 @@
-// Constants of phi and psi, found from the moduli and kept for the life of the process. No constant
-// is written down: phi takes a cube root of one from Fp's generator, psi takes the Frobenius powers
-// of the tower. Which of the two cube roots belongs to -z^2 is settled once, on the generator.
-// First use may come from any thread.
+// Constants of phi and psi, found from the moduli and kept for the life of the process.
+//
+// No constant is written down: phi takes a cube root of one from Fp's generator, psi takes the
+// Frobenius powers of the tower. Which of the two cube roots belongs to -z^2 is settled once, on
+// the generator. First use may come from any thread.
 #include "curve/endomorphism.h"
 
 namespace cuzk::curve {

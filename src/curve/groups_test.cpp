@@ -1,6 +1,7 @@
-// The group laws in all four groups, and the curve constants. The laws themselves are in
-// group_laws_test_support.h. Generators are published values, so that they lie on their curves has
-// to be shown here.
+// The group laws in all four groups, and the curve constants.
+//
+// The laws themselves are in group_laws_test_support.h. Generators are published values, so that
+// they lie on their curves has to be shown here.
 #include "curve/groups.h"
 
 #include "curve/group_laws_test_support.h"

@@ -1,6 +1,7 @@
-// Laws of the pairing on both curves, and its textbook twin. Bilinearity alone would accept any
-// power of the pairing, hence the comparison with pairing_naive.h. Points outside the subgroup may
-// give any value but must not crash.
+// Laws of the pairing on both curves, and its textbook twin.
+//
+// Bilinearity alone would accept any power of the pairing, hence the comparison with
+// pairing_naive.h. Points outside the subgroup may give any value but must not crash.
 #include "curve/pairing.h"
 
 #include <gtest/gtest.h>

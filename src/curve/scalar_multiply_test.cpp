@@ -1,6 +1,7 @@
-// Windowed and split multiples against double-and-add. Scalars sit at the borders of windows and of
-// the split: 0, 1, r - 1, powers of the eigenvalues. Points outside the subgroup are included,
-// where splitting by an endomorphism would be wrong.
+// Windowed and split multiples against double-and-add.
+//
+// Scalars sit at the borders of windows and of the split: 0, 1, r - 1, powers of the eigenvalues.
+// Points outside the subgroup are included, where splitting by an endomorphism would be wrong.
 #include "curve/scalar_multiply.h"
 
 #include <gtest/gtest.h>

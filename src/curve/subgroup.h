@@ -1,4 +1,5 @@
 // Membership in the subgroup of prime order r: what a decoder asks of a point from outside.
+//
 // Variable time, for public points only. Being on the curve is a precondition and not checked here.
 #pragma once
 

@@ -1,6 +1,7 @@
-// Subgroup checks against the definition r P = infinity. Random points on the curve are nearly
-// never of small order, so points of each prime order that divides the cofactor of BLS12-381 G1 are
-// made on purpose: those a faulty check lets through.
+// Subgroup checks against the definition r P = infinity.
+//
+// Random points on the curve are nearly never of small order, so points of each prime order that
+// divides the cofactor of BLS12-381 G1 are made on purpose: those a faulty check lets through.
 #include "curve/subgroup.h"
 
 #include <gtest/gtest.h>
