@@ -1,4 +1,5 @@
 // BLAKE2 (RFC 7693) through OpenSSL, which has no one-call API for the keyed and shortened forms.
+//
 // The forms that the product needs and no more: 2b-512, keyed 2b-256, 2s-256. One-call functions
 // may run on any thread; a stream belongs to one thread at a time. No salt, no personalisation.
 #pragma once

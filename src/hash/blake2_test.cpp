@@ -1,5 +1,7 @@
-// BLAKE2 against RFC 7693 and values of another implementation. The RFC has only the plain forms.
-// Streams are cut at the borders of a block, where buffering fails.
+// BLAKE2 against RFC 7693 and values of another implementation.
+//
+// The RFC has only the plain forms. Streams are cut at the borders of a block, where buffering
+// fails.
 #include "hash/blake2.h"
 
 #include <string>

@@ -1,4 +1,5 @@
 // One ChaCha block at a time (RFC 8439; Bernstein's original layout of the counter beside it).
+//
 // Portable words and no vectors. It draws the parents of nodes and challenges from public seeds, so
 // it wipes no keys and is not meant for encryption.
 #include "hash/chacha.h"

@@ -1,5 +1,6 @@
-// ChaCha against published vectors; counters at the end of their range. The two layouts differ only
-// in the counter: it has to carry in one and wrap in the other.
+// ChaCha against published vectors; counters at the end of their range.
+//
+// The two layouts differ only in the counter: it has to carry in one and wrap in the other.
 #include "hash/chacha.h"
 
 #include <string>

@@ -1,8 +1,9 @@
-// The permutation in its optimised form and, beside it, as it is defined. Source: Grassi et al.,
-// ePrint 2019/458, with its appendix on efficient implementation: the MDS matrix of the partial
-// rounds is factored into sparse ones, so a partial round of width t costs 2 t - 1 products instead
-// of t^2. poseidon_plain is the twin that tests compare with. Only one element of the result is
-// wanted, so the last matrix is one column.
+// The permutation in its optimised form and, beside it, as it is defined.
+//
+// Source: Grassi et al., ePrint 2019/458, with its appendix on efficient implementation: the MDS
+// matrix of the partial rounds is factored into sparse ones, so a partial round of width t costs 2
+// t - 1 products instead of t^2. poseidon_plain is the twin that tests compare with. Only one
+// element of the result is wanted, so the last matrix is one column.
 #include "hash/poseidon.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Derivation of Poseidon's constants, for poseidon.cpp and its tests. Nothing is read from a table:
-// round constants come from the Grain LFSR, the MDS matrix is a Cauchy matrix, and the sparse form
-// follows from both. Slow (matrix inverses); use poseidon_constants(), which derives each arity
-// once.
+// Derivation of Poseidon's constants, for poseidon.cpp and its tests.
+//
+// Nothing is read from a table: round constants come from the Grain LFSR, the MDS matrix is a
+// Cauchy matrix, and the sparse form follows from both. Slow (matrix inverses); use
+// poseidon_constants(), which derives each arity once.
 #pragma once
 
 #include <cstddef>

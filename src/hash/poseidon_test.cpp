@@ -1,6 +1,7 @@
-// Poseidon against upstream answers, and the optimised form against the definition. Answers fix the
-// constants, and the definition fixes the optimisation: either comparison alone would let an error
-// pass that the other shows. Needs the golden values, else those tests skip.
+// Poseidon against upstream answers, and the optimised form against the definition.
+//
+// Answers fix the constants, and the definition fixes the optimisation: either comparison alone
+// would let an error pass that the other shows. Needs the golden values, else those tests skip.
 #include "hash/poseidon.h"
 
 #include <fstream>

@@ -1,6 +1,7 @@
-// The implementations of the SHA-256 compression function, for sha256.cpp alone. Both give the same
-// words for the same blocks. The one with the SHA extensions is compiled for them in its own file,
-// so nothing built with those instructions can reach a machine without.
+// The implementations of the SHA-256 compression function, for sha256.cpp alone.
+//
+// Both give the same words for the same blocks. The one with the SHA extensions is compiled for
+// them in its own file, so nothing built with those instructions can reach a machine without.
 #pragma once
 
 #include <cstddef>
