@@ -1,5 +1,6 @@
-// The compact witness against a plain list of values. Pushes are random mixtures of bits and
-// elements; joins fall on every border of a word of bits.
+// The compact witness against a plain list of values.
+//
+// Pushes are random mixtures of bits and elements; joins fall on every border of a word of bits.
 #include "r1cs/assignment.h"
 
 #include <random>

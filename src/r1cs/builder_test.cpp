@@ -1,5 +1,6 @@
-// What the two builders record: numbering, merged rows, coefficients, scopes, parts. Upstream's
-// keys depend on the numbering, so it is fixed here by literal expectations.
+// What the two builders record: numbering, merged rows, coefficients, scopes, parts.
+//
+// Upstream's keys depend on the numbering, so it is fixed here by literal expectations.
 #include "r1cs/builder.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
-// Rows are evaluated in blocks on all threads; the smallest broken row wins. A block stops at its
-// first broken row, and blocks behind the smallest one known are skipped, so the answer does not
-// depend on scheduling. Costs the three matrix products and memory for a block a thread. A sentence
-// shows at most kTermsShownMax terms of a side.
+// Rows are evaluated in blocks on all threads; the smallest broken row wins.
+//
+// A block stops at its first broken row, and blocks behind the smallest one known are skipped, so
+// the answer does not depend on scheduling. Costs the three matrix products and memory for a block
+// a thread. A sentence shows at most kTermsShownMax terms of a side.
 #include "r1cs/checker.h"
 
 #include <algorithm>

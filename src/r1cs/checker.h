@@ -1,6 +1,7 @@
-// Does a witness satisfy a circuit, and if not, where exactly does it break? Exact, with no
-// randomness: every row is evaluated. It says nothing about whether the circuit means what its
-// author intended, nor whether other witnesses exist.
+// Does a witness satisfy a circuit, and if not, where exactly does it break?
+//
+// Exact, with no randomness: every row is evaluated. It says nothing about whether the circuit
+// means what its author intended, nor whether other witnesses exist.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,7 @@
-// The checker finds the first broken row and says why. Breaks are put at the borders of the blocks
-// that threads take, and the sentence is read in full: it is what an author of a circuit sees.
+// The checker finds the first broken row and says why.
+//
+// Breaks are put at the borders of the blocks that threads take, and the sentence is read in full:
+// it is what an author of a circuit sees.
 #include "r1cs/checker.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
-// The distinct coefficients of a circuit. Circuits repeat few: a row stores indexes. A four-byte
-// index in place of a 32-byte element is what lets the rows of a large circuit fit in memory. Equal
-// coefficients always get the same index. One thread at a time.
+// The distinct coefficients of a circuit. Circuits repeat few: a row stores indexes.
+//
+// A four-byte index in place of a 32-byte element is what lets the rows of a large circuit fit in
+// memory. Equal coefficients always get the same index. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Serialises rows into a buffer and streams it through BLAKE2s: no copy of the circuit is made.
+//
 // Columns of a row must ascend (checked), so the digest depends on the circuit alone and not on the
 // order in which terms or coefficients were recorded.
 #include "r1cs/fingerprint.h"

@@ -1,6 +1,7 @@
-// The fingerprint against an upstream hash and against rows written out by hand. It must change
-// with any part of a circuit and with nothing else: the order of the coefficient table is not part
-// of one.
+// The fingerprint against an upstream hash and against rows written out by hand.
+//
+// It must change with any part of a circuit and with nothing else: the order of the coefficient
+// table is not part of one.
 #include "r1cs/fingerprint.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
-// Variables and linear combinations while a circuit is being recorded. Short-lived and plain:
-// gadgets build them, a builder merges and stores them in a Shape, whose columns put aux after
-// inputs. Nothing here knows values of variables.
+// Variables and linear combinations while a circuit is being recorded.
+//
+// Short-lived and plain: gadgets build them, a builder merges and stores them in a Shape, whose
+// columns put aux after inputs. Nothing here knows values of variables.
 #pragma once
 
 #include <cstddef>

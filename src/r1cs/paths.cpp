@@ -1,6 +1,7 @@
-// Scopes as a tree, and the search from a row or variable to its scope. Each opening and closing
-// stores the counts at that moment, which only grow; a search is a binary one over these events.
-// Memory grows with the scopes, not with the rows.
+// Scopes as a tree, and the search from a row or variable to its scope.
+//
+// Each opening and closing stores the counts at that moment, which only grow; a search is a binary
+// one over these events. Memory grows with the scopes, not with the rows.
 #include "r1cs/paths.h"
 
 #include <algorithm>

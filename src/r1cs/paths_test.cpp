@@ -1,5 +1,7 @@
-// Scopes at every border. An event at a row's own number, scopes without rows and rows outside all
-// scopes are the cases in which a search is off by one.
+// Scopes at every border.
+//
+// An event at a row's own number, scopes without rows and rows outside all scopes are the cases in
+// which a search is off by one.
 #include "r1cs/paths.h"
 
 #include <gtest/gtest.h>

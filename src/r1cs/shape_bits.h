@@ -1,7 +1,8 @@
-// Booleans of the shape pass: a constant, a variable, or a variable's negation. The twin of
-// witness_bits.h, with the same operations, so that a gadget is written once. Constants and
-// negations are tags and cost neither variable nor row, as in bellperson's Boolean, which keeps the
-// circuits equal to upstream's row for row.
+// Booleans of the shape pass: a constant, a variable, or a variable's negation.
+//
+// The twin of witness_bits.h, with the same operations, so that a gadget is written once. Constants
+// and negations are tags and cost neither variable nor row, as in bellperson's Boolean, which keeps
+// the circuits equal to upstream's row for row.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
-// Row products and densities against their definitions, over random shapes of both fields. Rows of
-// bits have a fast way of their own and are made long enough to take it. Blocks begin and end
-// anywhere, past the last row too.
+// Row products and densities against their definitions, over random shapes of both fields.
+//
+// Rows of bits have a fast way of their own and are made long enough to take it. Blocks begin and
+// end anywhere, past the last row too.
 #include "r1cs/shape.h"
 
 #include <random>

@@ -1,5 +1,6 @@
-// Packed boolean strings against plain lists of booleans. Slices and joins fall on every offset in
-// a word, which is where shifts by 64 would hide.
+// Packed boolean strings against plain lists of booleans.
+//
+// Slices and joins fall on every offset in a word, which is where shifts by 64 would hide.
 #include "r1cs/witness_bits.h"
 
 #include <random>

@@ -1,6 +1,7 @@
-// Boolean gadgets for all kinds of operands: value, tag, cost and soundness. Every pair of kinds
-// (constant, variable, negation) and values is tried; soundness means that a wrong result in the
-// witness breaks a row.
+// Boolean gadgets for all kinds of operands: value, tag, cost and soundness.
+//
+// Every pair of kinds (constant, variable, negation) and values is tried; soundness means that a
+// wrong result in the witness breaks a row.
 #include "r1cs/gadgets/bits.h"
 
 #include <gtest/gtest.h>

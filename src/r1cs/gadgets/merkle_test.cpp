@@ -1,5 +1,6 @@
-// Merkle inclusion: shapes against upstream, true openings accepted, false ones refused. A false
-// opening differs in one thing: leaf, index, sibling or root. Shapes skip without data.
+// Merkle inclusion: shapes against upstream, true openings accepted, false ones refused.
+//
+// A false opening differs in one thing: leaf, index, sibling or root. Shapes skip without data.
 #include "r1cs/gadgets/merkle.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
-// Gadgets over field elements at the borders of the field and of its capacity. Decomposition must
-// admit the canonical bits only: x + p fits in the bits as well.
+// Gadgets over field elements at the borders of the field and of its capacity.
+//
+// The witness must be the canonical bits, also where the rows would accept x + r as well; packing
+// is tried just below, at and above the capacity.
 #include "r1cs/gadgets/numbers.h"
 
 #include <gtest/gtest.h>

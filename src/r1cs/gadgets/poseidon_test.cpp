@@ -1,5 +1,6 @@
-// Poseidon circuits: shapes against upstream, witnesses against the native hash. The native hash
-// has its own tests; here it is the twin. Shapes skip without upstream's table.
+// Poseidon circuits: shapes against upstream, witnesses against the native hash.
+//
+// The native hash has its own tests; here it is the twin. Shapes skip without upstream's table.
 #include "r1cs/gadgets/poseidon.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
-// Choosing among numbers by bits: pick, select from a table, insert into a list. Every choice is
-// one row, and select and insert are trees of picks in upstream's order, since proving keys depend
-// on it. Bits must already be bound to 0 or 1: nothing here enforces that.
+// Choosing among numbers by bits: pick, select from a table, insert into a list.
+//
+// Every choice is one row, and select and insert are trees of picks in upstream's order, since
+// proving keys depend on it. Bits must already be bound to 0 or 1: nothing here enforces that.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// Pick, select and insert for every index. Indexes are tried exhaustively, in the value and in the
-// rows, as their number is small.
+// Pick, select and insert for every index.
+//
+// Indexes are tried exhaustively, in the value and in the rows, as their number is small.
 #include "r1cs/gadgets/selection.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
-// Both passes of a description side by side, for the gadgets' tests. A description is written once
-// and run as shape and as witness, which are then checked against each other; tests may change the
-// witness between, to see that a row breaks.
+// Both passes of a description side by side, for the gadgets' tests.
+//
+// A description is written once and run as shape and as witness, which are then checked against
+// each other; tests may change the witness between, to see that a row breaks.
 #pragma once
 
 #include <fstream>
