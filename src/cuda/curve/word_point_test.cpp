@@ -1,6 +1,7 @@
-// The device's point formulas, run on the host, against curve/point.h. All cases of an addition are
-// met: infinity, equal and opposite points, and sums that are not affine. The device's own
-// arithmetic is tested by the suite that needs one.
+// The device's point formulas, run on the host, against curve/point.h.
+//
+// All cases of an addition are met: infinity, equal and opposite points, and sums that are not
+// affine. The device's own arithmetic is tested by the suite that needs one.
 #include "cuda/curve/word_point.h"
 
 #include <bit>

@@ -1,6 +1,7 @@
-// Allocation and copies. An allocation of no bytes owns nothing, a copy of none calls nothing. A
-// failed allocation leaves its status in the runtime, where the next launch would report it as its
-// own; it is taken away here. Freeing has no one to report to and ignores errors.
+// Allocation and copies. An allocation of no bytes owns nothing, a copy of none calls nothing.
+//
+// A failed allocation leaves its status in the runtime, where the next launch would report it as
+// its own; it is taken away here. Freeing has no one to report to and ignores errors.
 #include "cuda/device/buffer.h"
 
 #include <string>

@@ -1,7 +1,8 @@
-// Device memory and pinned host memory with owners, and copies between them. Owners free what they
-// hold on destruction and cannot be copied; spans and arena parts are views that must not outlive
-// them. Which device is meant is the calling thread's current one. Nothing here tracks what a
-// stream still uses: synchronise before freeing.
+// Device memory and pinned host memory with owners, and copies between them.
+//
+// Owners free what they hold on destruction and cannot be copied; spans and arena parts are views
+// that must not outlive them. Which device is meant is the calling thread's current one. Nothing
+// here tracks what a stream still uses: synchronise before freeing.
 #pragma once
 
 #include <cstddef>

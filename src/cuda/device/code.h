@@ -1,7 +1,8 @@
-// What device code needs of the compiler: unrolling, and whether this pass makes device code. The
-// same headers go through nvcc's device pass, its host pass and plain host compilers, which differ
-// in what they accept. CUZK_DEVICE_CODE is 1 in the first only, CUZK_OUT_OF_LINE says noinline in
-// the first two.
+// What device code needs of the compiler: unrolling, and whether this pass makes device code.
+//
+// The same headers go through nvcc's device pass, its host pass and plain host compilers, which
+// differ in what they accept. CUZK_DEVICE_CODE is 1 in the first only, CUZK_OUT_OF_LINE says
+// noinline in the first two.
 #pragma once
 
 // Host passes get no pragma: host compilers do not know it.

@@ -1,6 +1,7 @@
-// Device enumeration and selection. UUIDs are spelled as nvidia-smi spells them. Properties are
-// asked for anew on each call: devices are few and the calls are at start-up. The clock is an
-// attribute of its own, as newer runtimes no longer have it among the properties.
+// Device enumeration and selection. UUIDs are spelled as nvidia-smi spells them.
+//
+// Properties are asked for anew on each call: devices are few and the calls are at start-up. The
+// clock is an attribute of its own, as newer runtimes no longer have it among the properties.
 #include "cuda/device/device.h"
 
 #include <cstdio>

@@ -1,6 +1,7 @@
-// Devices and what the rest needs to know of one. Nothing here calls CUDA before it is asked to. So
-// a program built with CUDA starts on a machine without a driver, and learns of it from devices().
-// The current device is a property of each thread; whoever starts a thread sets it.
+// Devices and what the rest needs to know of one. Nothing here calls CUDA before it is asked to.
+//
+// So a program built with CUDA starts on a machine without a driver, and learns of it from
+// devices(). The current device is a property of each thread; whoever starts a thread sets it.
 #pragma once
 
 #include <cstdint>

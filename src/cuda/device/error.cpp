@@ -1,6 +1,7 @@
-// Which statuses poison a context: CUDA Runtime API, "Error handling" (sticky errors). After one of
-// them every later call of the process fails as well, and only a new process helps. All other
-// statuses leave the device usable.
+// Which statuses poison a context: CUDA Runtime API, "Error handling" (sticky errors).
+//
+// After one of them every later call of the process fails as well, and only a new process helps.
+// All other statuses leave the device usable.
 #include "cuda/device/error.h"
 
 #include <string>

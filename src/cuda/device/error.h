@@ -1,6 +1,7 @@
-// CUDA statuses as errors of ours, without naming a CUDA type outside this folder. Kernels report
-// in two steps: launched() catches what a launch refuses, faults while running show at the next
-// synchronisation of the stream.
+// CUDA statuses as errors of ours, without naming a CUDA type outside this folder.
+//
+// Kernels report in two steps: launched() catches what a launch refuses, faults while running show
+// at the next synchronisation of the stream.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,7 @@
-// Streams do not synchronise with the default stream; events keep time. Closing ignores errors: a
-// destructor has no one to tell, and a lost device has been reported by the call that met it.
+// Streams do not synchronise with the default stream; events keep time.
+//
+// Closing ignores errors: a destructor has no one to tell, and a lost device has been reported by
+// the call that met it.
 #include "cuda/device/stream.h"
 
 #include <cuda_runtime_api.h>

@@ -1,7 +1,8 @@
-// Streams and events that close themselves. Calls return when work is queued, unless they say that
-// they wait. A default-constructed one is empty and names CUDA's default stream or no event;
-// create() makes a real one. Streams may be used from several threads, but the order of their work
-// is then the callers' affair.
+// Streams and events that close themselves.
+//
+// Calls return when work is queued, unless they say that they wait. A default-constructed one is
+// empty and names CUDA's default stream or no event; create() makes a real one. Streams may be used
+// from several threads, but the order of their work is then the callers' affair.
 #pragma once
 
 #include <memory>

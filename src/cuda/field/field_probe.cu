@@ -1,6 +1,7 @@
-// One kernel an operation; the loop feeds each result back, so that it measures dependent work. The
-// loop is kept rolled, so that its body is the code of one operation and not of a schedule across
-// several. Throughput then comes from many threads, as in the product's kernels.
+// One kernel an operation; the loop feeds each result back, so that it measures dependent work.
+//
+// The loop is kept rolled, so that its body is the code of one operation and not of a schedule
+// across several. Throughput then comes from many threads, as in the product's kernels.
 #include "cuda/device/error.h"
 #include "cuda/field/field_probe.h"
 #include "cuda/field/word_field.h"

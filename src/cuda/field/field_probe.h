@@ -1,6 +1,7 @@
-// Field operations over arrays on a device: for known-answer tests and for measuring rates. Not for
-// product code, which never wants a kernel per operation. Host and device share the layout of an
-// element, so results compare limb by limb with the host's arithmetic.
+// Field operations over arrays on a device: for known-answer tests and for measuring rates.
+//
+// Not for product code, which never wants a kernel per operation. Host and device share the layout
+// of an element, so results compare limb by limb with the host's arithmetic.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // Elements that try the carries: borders of the modulus, of words and of limbs, then random ones.
+//
 // For tests of device formulas, on a device or not: their 32-bit words have carries where the
 // host's limbs have none. Equal seeds give equal elements.
 #pragma once

@@ -1,6 +1,7 @@
-// The device's field formulas, run on the host, against field/prime_field.h. The portable twin of
-// the device code has the same words and carries, so a wrong formula shows here, in any build; what
-// only the device's instructions could get wrong does not.
+// The device's field formulas, run on the host, against field/prime_field.h.
+//
+// The portable twin of the device code has the same words and carries, so a wrong formula shows
+// here, in any build; what only the device's instructions could get wrong does not.
 #include "cuda/field/word_field.h"
 
 #include <bit>

@@ -1,5 +1,7 @@
-// The host's end of a sum by bitmap: checks its arguments and changes coordinates. Host code on
-// purpose: what needs a host field's functions stays out of the files that nvcc compiles.
+// The host's end of a sum by bitmap: checks its arguments and changes coordinates.
+//
+// Host code on purpose: what needs a host field's functions stays out of the files that nvcc
+// compiles.
 #include "cuda/msm/bitmap.h"
 
 #include "cuda/msm/bitmap_sum.h"

@@ -1,7 +1,8 @@
-// Launches of the sum by bitmap for one group; instantiated beside the bucket sums. Indices of set
-// bits are listed first, which evens out the work however bits cluster; then the list is summed as
-// the one bucket of one window, by the kernels that sum buckets. A point costs one mixed addition,
-// or less in rounds of batched affine ones.
+// Launches of the sum by bitmap for one group; instantiated beside the bucket sums.
+//
+// Indices of set bits are listed first, which evens out the work however bits cluster; then the
+// list is summed as the one bucket of one window, by the kernels that sum buckets. A point costs
+// one mixed addition, or less in rounds of batched affine ones.
 #pragma once
 
 #include "cuda/msm/bitmap_sum.h"

@@ -1,4 +1,5 @@
 // The part of a sum by bitmap that runs on the device: the seam between host and device files.
+//
 // Declared apart from bitmap.h, which callers include, and defined in bitmap_impl.cuh.
 #pragma once
 

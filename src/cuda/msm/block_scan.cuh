@@ -1,6 +1,7 @@
-// A sum over the threads of a block: warps by shuffles, then their sums by the first warp. Ten
-// shuffles and three barriers, whatever the block's size. All threads of the block must call it; it
-// may be called again at once.
+// A sum over the threads of a block: warps by shuffles, then their sums by the first warp.
+//
+// Ten shuffles and three barriers, whatever the block's size. All threads of the block must call
+// it; it may be called again at once.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// Signed digits give back the scalar, for every layout that the policy may choose. Also what the
-// sort relies on: windows cover all bits once, and no window is wider than two levels of counters
-// can hold.
+// Signed digits give back the scalar, for every layout that the policy may choose.
+//
+// Also what the sort relies on: windows cover all bits once, and no window is wider than two levels
+// of counters can hold.
 #include "cuda/msm/digits.h"
 
 #include <vector>

@@ -1,7 +1,8 @@
-// Plans and the host's end of a multiplication: windows joined by doublings. The device returns one
-// pair of sums a window; joining them is some 255 doublings, too few and too serial to be worth a
-// kernel. A plan picks windows by cost, then shortens runs until the device is full, then takes
-// fewer windows at once until the scratch fits.
+// Plans and the host's end of a multiplication: windows joined by doublings.
+//
+// The device returns one pair of sums a window; joining them is some 255 doublings, too few and too
+// serial to be worth a kernel. A plan picks windows by cost, then shortens runs until the device is
+// full, then takes fewer windows at once until the scratch fits.
 #include "cuda/msm/msm.h"
 
 #include <algorithm>

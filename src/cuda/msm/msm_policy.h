@@ -1,4 +1,5 @@
 // Window layout and sizes of a multi-scalar multiplication on a device, chosen by a cost formula.
+//
 // Plain data and host arithmetic: it asks no device, so a choice can be tested and swept anywhere.
 // docs/math/cuda_msm.md explains the formula and has the figures behind the defaults.
 #pragma once

@@ -1,6 +1,7 @@
-// Neighbouring multiples of a point in bulk: bases for development keys, tests and benchmarks. The
-// discrete logarithms of such bases are known, so keys made of them must never prove anything that
-// matters.
+// Neighbouring multiples of a point in bulk: bases for development keys, tests and benchmarks.
+//
+// The discrete logarithms of such bases are known, so keys made of them must never prove anything
+// that matters.
 #pragma once
 
 #include <cstddef>

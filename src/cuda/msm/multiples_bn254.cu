@@ -1,5 +1,6 @@
-// Multiples of points of both groups of Bn254. A file a curve, so that nvcc compiles the heavy
-// instantiations side by side.
+// Multiples of points of both groups of Bn254.
+//
+// A file a curve, so that nvcc compiles the heavy instantiations side by side.
 #include "cuda/msm/multiples_impl.cuh"
 
 CUZK_CUDA_MULTIPLES(cuzk::curve::Bn254::G1)

@@ -1,7 +1,8 @@
-// A thread starts from one double-and-add, goes on by additions, and shares one inversion. With 16
-// multiples a thread, each costs an addition, a sixteenth of an inversion and of some 64 doublings,
-// and the products of Montgomery's trick. Infinity (a multiple of the order, or of infinity itself)
-// is left out of the shared inversion.
+// A thread starts from one double-and-add, goes on by additions, and shares one inversion.
+//
+// With 16 multiples a thread, each costs an addition, a sixteenth of an inversion and of some 64
+// doublings, and the products of Montgomery's trick. Infinity (a multiple of the order, or of
+// infinity itself) is left out of the shared inversion.
 #pragma once
 
 #include <bit>

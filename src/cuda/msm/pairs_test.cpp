@@ -1,6 +1,7 @@
-// Batched affine additions, one at a time on the host, against curve/point.h. Infinity, equal and
-// opposite points are paired with each other: the cases whose slope is special or missing. Sharing
-// the inversion is the kernel's part and needs a device.
+// Batched affine additions, one at a time on the host, against curve/point.h.
+//
+// Infinity, equal and opposite points are paired with each other: the cases whose slope is special
+// or missing. Sharing the inversion is the kernel's part and needs a device.
 #include "cuda/msm/pairs.h"
 
 #include <bit>

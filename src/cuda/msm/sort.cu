@@ -1,6 +1,7 @@
-// Launches of the two-level counting sort, and the arrays it works in. Six kernels for all windows
-// of a group at once; none waits for the host, so the sort only queues. Counters are cleared here,
-// everything else is written before it is read.
+// Launches of the two-level counting sort, and the arrays it works in.
+//
+// Six kernels for all windows of a group at once; none waits for the host, so the sort only queues.
+// Counters are cleared here, everything else is written before it is read.
 #include "cuda/device/code.h"
 #include "cuda/device/device.h"
 #include "cuda/device/error.h"

@@ -1,6 +1,8 @@
-// Kernels of the two-level counting sort (sort.h), in the order in which they run. A record is four
-// bytes of point index and sign and two of bucket in its bin. Ranks come from atomics in shared
-// memory, so the order inside a bucket is not reproducible; sums do not depend on it.
+// Kernels of the two-level counting sort (sort.h), in the order in which they run.
+//
+// A record is four bytes of point index and sign and two of bucket in its bin. Ranks come from
+// atomics in shared memory, so the order inside a bucket is not reproducible; sums do not depend on
+// it.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
-// The part of a multiplication that runs on the device: one pair of sums a window. The seam between
-// msm.cpp and the .cu files: a group's functions are defined in window_sums_impl.cuh and
-// instantiated in one file a group.
+// The part of a multiplication that runs on the device: one pair of sums a window.
+//
+// The seam between msm.cpp and the .cu files: a group's functions are defined in
+// window_sums_impl.cuh and instantiated in one file a group.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,8 @@
-// Launches of the bucket kernels for one group; instantiated by one .cu file a group. For each
-// group of windows: sort, rounds of batched affine additions, runs of mixed additions, merging of
-// runs, reduction of buckets. All arrays come from the caller's scratch in one order, which
-// planning repeats without a buffer to count bytes; nothing is allocated here on the device.
+// Launches of the bucket kernels for one group; instantiated by one .cu file a group.
+//
+// For each group of windows: sort, rounds of batched affine additions, runs of mixed additions,
+// merging of runs, reduction of buckets. All arrays come from the caller's scratch in one order,
+// which planning repeats without a buffer to count bytes; nothing is allocated here on the device.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// Launches of the transform: tables, passes, permutation. Tables are allocated and filled once,
-// when a Transform is made; a run only queues kernels and allocates nothing. ntt_kernels.cuh has
-// the passes, docs/math/cuda_ntt.md their derivation.
+// Launches of the transform: tables, passes, permutation.
+//
+// Tables are allocated and filled once, when a Transform is made; a run only queues kernels and
+// allocates nothing. ntt_kernels.cuh has the passes, docs/math/cuda_ntt.md their derivation.
 #include <bit>
 #include <string>
 
