@@ -1,6 +1,7 @@
-// Base64 with the standard alphabet and padding (RFC 4648, section 4), strict in decoding. Each
-// byte string has one text and each accepted text one byte string, so decoding and encoding again
-// gives the same. No URL alphabet, no line breaks.
+// Base64 with the standard alphabet and padding (RFC 4648, section 4), strict in decoding.
+//
+// Each byte string has one text and each accepted text one byte string, so decoding and encoding
+// again gives the same. No URL alphabet, no line breaks.
 #pragma once
 
 #include <string>

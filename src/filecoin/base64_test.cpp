@@ -1,4 +1,6 @@
 // Base64: the vectors of RFC 4648 and what strict decoding refuses.
+//
+// Refused are the texts that lenient decoders take: missing padding, stray bits, the URL alphabet.
 #include "filecoin/base64.h"
 
 #include "filecoin/test_support.h"

@@ -1,4 +1,5 @@
 // Comparisons of circuits and witnesses with what upstream's code reported of its own. For tests.
+//
 // Counts locate a difference, the hash of the rows excludes one. Witnesses compare by the hash of
 // all values, so a right proof by wrong intermediate values does not pass.
 #pragma once

@@ -1,4 +1,6 @@
 // Openings: digits become an index, siblings keep their order; blanks have the same lengths.
+//
+// The shape pass runs on blanks, so a length that differed would record another circuit.
 #include "filecoin/circuit_values.h"
 
 #include "filecoin/test_support.h"

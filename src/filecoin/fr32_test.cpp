@@ -1,4 +1,6 @@
 // Fr32 padding: upstream's answer, a bit-by-bit twin, borders; piece alignment.
+//
+// Lengths run past whole groups of 127 bytes, since the last group is cut where its data ends.
 #include "filecoin/fr32.h"
 
 #include "filecoin/test_support.h"

@@ -1,4 +1,6 @@
 // The room's face: counts agree with the circuits, what is too large is refused with a sentence.
+//
+// Sizes whose circuits cannot be recorded here are compared with upstream's counts instead.
 #include "filecoin/job.h"
 
 #include "filecoin/test_support.h"

@@ -1,4 +1,6 @@
 // Canonical checks at their borders, integers modulo a word, prover ids.
+//
+// A node is bytes from outside, so what counts is the border at the group order, from both sides.
 #include "filecoin/node.h"
 
 #include "filecoin/identity.h"

@@ -1,4 +1,7 @@
 // Parameter set names against the published list and against upstream's cache.
+//
+// A name is a hash, so one wrong character of its identifier shows; the list covers every published
+// circuit, the cache the 2 KiB ones.
 #include "filecoin/parameter_name.h"
 
 #include "filecoin/test_support.h"

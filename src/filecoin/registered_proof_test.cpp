@@ -1,4 +1,6 @@
 // Registered proof numbers and names against the golden tables.
+//
+// Upstream's mistakes are part of the wire format and are expected here as they are.
 #include "filecoin/registered_proof.h"
 
 #include "filecoin/test_support.h"

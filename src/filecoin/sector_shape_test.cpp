@@ -1,4 +1,6 @@
 // The size table against the parameter tables worked out from upstream.
+//
+// What is computed from a column (levels, paths, partitions) is checked for every size.
 #include "filecoin/sector_shape.h"
 
 #include "filecoin/test_support.h"

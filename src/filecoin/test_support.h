@@ -1,4 +1,5 @@
 // What the room's tests share: golden values, upstream's instances, and sectors sealed like them.
+//
 // Sealing is slow, so sectors are kept for the life of the process. Missing data throws, which
 // fails a test rather than skipping it. Not for use from several threads.
 #pragma once

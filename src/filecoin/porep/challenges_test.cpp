@@ -1,4 +1,6 @@
 // PoRep challenges of the three kinds against upstream's answers.
+//
+// Synthetic ones are followed from the pool to the selection; recorded seals add the large sizes.
 #include "filecoin/porep/challenges.h"
 
 #include "filecoin/identity.h"

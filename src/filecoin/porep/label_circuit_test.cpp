@@ -1,4 +1,6 @@
 // The label circuit against upstream's unit test and against the native label.
+//
+// Both numbers of parents are tried: 6 in the first layer, 14 above it.
 #include "filecoin/porep/label_circuit.h"
 
 #include "filecoin/circuit_test_support.h"

@@ -1,4 +1,7 @@
 // The PoRep circuit against upstream's: counts, hash, all values of the real witness.
+//
+// Large sizes are compared by counts only. Compound trees have no upstream witness; there our own
+// must satisfy the rows. A wrong value has to break a row whose path says where.
 #include "filecoin/porep/porep_circuit.h"
 
 #include "filecoin/circuit_test_support.h"

@@ -1,6 +1,7 @@
-// Vanilla proofs of a sector that is held in memory. They open nodes and check nothing: a sector
-// that was sealed wrongly gives proofs that do not hold, which verify_vanilla.h tells. Sizes that
-// do not fit in memory are left out.
+// Vanilla proofs of a sector that is held in memory.
+//
+// They open nodes and check nothing: a sector that was sealed wrongly gives proofs that do not
+// hold, which verify_vanilla.h tells. Sizes that do not fit in memory are left out.
 #pragma once
 
 #include "filecoin/porep/vanilla_proof.h"

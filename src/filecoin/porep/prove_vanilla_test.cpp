@@ -1,4 +1,7 @@
 // Opened nodes: what they hold, and that they open any node of any shape.
+//
+// First layer, first and last nodes and compound trees are the borders; every partition is filled
+// for each kind of challenge.
 #include "filecoin/porep/prove_vanilla.h"
 
 #include "filecoin/porep/challenges.h"

@@ -1,4 +1,7 @@
 // PoRep public inputs as the chain derives them.
+//
+// They are compared with upstream's values and with the inputs of our own witness, since a verifier
+// never sees the witness. Recorded seals of the network skip without their file.
 #include "filecoin/porep/public_inputs.h"
 
 #include "filecoin/circuit_test_support.h"

@@ -1,4 +1,7 @@
 // Vanilla verification: what holds, and that nothing in a C1 file can be changed unnoticed.
+//
+// Bytes and digits are changed one at a time, and each change has to be refused by the reader or by
+// the verifier.
 #include "filecoin/porep/verify_vanilla.h"
 
 #include <functional>

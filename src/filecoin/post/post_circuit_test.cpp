@@ -1,4 +1,6 @@
 // The PoSt circuits against upstream's: counts, hashes, all values of real witnesses.
+//
+// A window partition that is not full is among the cases: it is filled up with its last sector.
 #include "filecoin/post/post_circuit.h"
 
 #include "filecoin/circuit_test_support.h"

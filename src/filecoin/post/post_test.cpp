@@ -1,4 +1,6 @@
 // PoSt challenges and public inputs against upstream's.
+//
+// One claim is that of a real 32 GiB proof, a size that our own sealing does not make.
 #include "filecoin/post/post.h"
 
 #include "filecoin/circuit_test_support.h"

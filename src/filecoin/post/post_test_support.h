@@ -1,6 +1,7 @@
-// The PoSt proofs of upstream's first instance as claims. For tests. Claims and bytes come from the
-// same recorded run, so that circuits, public inputs and readers are compared on one set of cases.
-// Values that do not parse stop the test.
+// The PoSt proofs of upstream's first instance as claims. For tests.
+//
+// Claims and bytes come from the same recorded run, so that circuits, public inputs and readers are
+// compared on one set of cases. Values that do not parse stop the test.
 #pragma once
 
 #include "filecoin/post/vanilla_post.h"

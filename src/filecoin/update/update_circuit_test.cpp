@@ -1,4 +1,6 @@
 // The update circuit against upstream's: counts, hash, all values of the real witness.
+//
+// A compound size has several partitions, each of which must satisfy the one circuit.
 #include "filecoin/update/update_circuit.h"
 
 #include "filecoin/circuit_test_support.h"

@@ -1,4 +1,6 @@
 // Sector updates against upstream's values, and their vanilla proofs.
+//
+// Any changed byte must be refused, and a partition's proof must not hold in another's place.
 #include "filecoin/update/update.h"
 
 #include <random>

@@ -1,6 +1,7 @@
-// Vanilla proofs of sector updates: one partition each, in bincode; and their verification. The
-// bytes are those of upstream's PartitionProof. Reading checks form, verification checks meaning:
-// what was read may be about anything.
+// Vanilla proofs of sector updates: one partition each, in bincode; and their verification.
+//
+// The bytes are those of upstream's PartitionProof. Reading checks form, verification checks
+// meaning: what was read may be about anything.
 #pragma once
 
 #include <string>

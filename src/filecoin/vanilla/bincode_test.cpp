@@ -1,4 +1,6 @@
 // Bincode of Merkle proofs: layouts byte by byte, and refusals that name the field.
+//
+// Single and compound trees put root and leaf at opposite ends; one read as the other must fail.
 #include "filecoin/vanilla/bincode.h"
 
 #include "filecoin/test_support.h"

@@ -1,4 +1,7 @@
 // Parents and cache digests against upstream's parent cache list.
+//
+// A digest covers all parents of a graph at once. The first graph version truncates in large
+// graphs, a mistake that its sectors depend on.
 #include "filecoin/vanilla/graph.h"
 
 #include <set>

@@ -1,4 +1,6 @@
 // Labels against upstream's answers for eleven layers.
+//
+// The last label depends on all before it, so one wrong parent or byte order anywhere shows.
 #include "filecoin/vanilla/label.h"
 
 #include "filecoin/test_support.h"

@@ -1,4 +1,6 @@
 // Trees of every shape against a recursive twin; proofs that hold and proofs that do not.
+//
+// A proof must hold at its own index only, and any changed part must be refused by its place.
 #include "filecoin/vanilla/merkle.h"
 
 #include "filecoin/test_support.h"

@@ -1,4 +1,7 @@
 // Sealing against the sectors that upstream sealed from the same data.
+//
+// Equal commitments, layers and replica mean that every step agreed, for one registered proof of
+// each version and kind.
 #include "filecoin/vanilla/seal.h"
 
 #include "filecoin/test_support.h"
