@@ -1,7 +1,8 @@
-// The mutations: bit flips, integers at borders, cuts, splices, words of JSON, moduli, zeros. Blind
-// flips rarely get past a length or a canonical check, so half of the cuts and insertions also mend
-// an integer that looks like the length of what they changed, and field elements are set to their
-// modulus or one less. No coverage is measured: that is libFuzzer's part.
+// The mutations: bit flips, integers at borders, cuts, splices, words of JSON, moduli, zeros.
+//
+// Blind flips rarely get past a length or a canonical check, so half of the cuts and insertions
+// also mend an integer that looks like the length of what they changed, and field elements are set
+// to their modulus or one less. No coverage is measured: that is libFuzzer's part.
 #include "fuzz/mutate.h"
 
 #include <algorithm>

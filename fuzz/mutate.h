@@ -1,6 +1,7 @@
-// Seeded mutations of byte strings that know about lengths, integers and primes. For the driver
-// that runs without libFuzzer. What comes out depends on the seed and the inputs alone, so a
-// finding can be had again from its seed.
+// Seeded mutations of byte strings that know about lengths, integers and primes.
+//
+// For the driver that runs without libFuzzer. What comes out depends on the seed and the inputs
+// alone, so a finding can be had again from its seed.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// bellperson .params: what is accepted with full checks is written again to the byte. Reads lightly
-// first, and demands that every section lies in the file; then with the key's points on the curve
-// and the queries canonical. Seeds are a small key of our own, once with bytes behind it, which the
-// format allows.
+// bellperson .params: what is accepted with full checks is written again to the byte.
+//
+// Reads lightly first, and demands that every section lies in the file; then with the key's points
+// on the curve and the queries canonical. Seeds are a small key of our own, once with bytes behind
+// it, which the format allows.
 #include <algorithm>
 
 #include "formats/bellperson/params.h"

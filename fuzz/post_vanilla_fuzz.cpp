@@ -1,6 +1,7 @@
-// Vanilla PoSt proofs in bincode: what is accepted is written back byte for byte. The sector's size
-// decides the lengths, so each input is read for every size. What parses is also verified against a
-// claim of its own commitments; the answer is not looked at, only survived.
+// Vanilla PoSt proofs in bincode: what is accepted is written back byte for byte.
+//
+// The sector's size decides the lengths, so each input is read for every size. What parses is also
+// verified against a claim of its own commitments; the answer is not looked at, only survived.
 #include "filecoin/post/vanilla_post.h"
 #include "fuzz/target.h"
 

@@ -1,5 +1,6 @@
-// Proof bytes: a proof has one encoding, so what is accepted is encoded to the same bytes. A
-// refusal has to carry a sentence. Whether a proof verifies is not asked.
+// Proof bytes: a proof has one encoding, so what is accepted is encoded to the same bytes.
+//
+// A refusal has to carry a sentence. Whether a proof verifies is not asked.
 #include <algorithm>
 
 #include "fuzz/target.h"

@@ -1,6 +1,7 @@
-// proof.json: what is accepted comes back the same from the writer. Text may be laid out in many
-// ways, so values are compared and not bytes. Accepted points must lie on the curve. Each input is
-// tried as a proof of both curves.
+// proof.json: what is accepted comes back the same from the writer.
+//
+// Text may be laid out in many ways, so values are compared and not bytes. Accepted points must lie
+// on the curve. Each input is tried as a proof of both curves.
 #include "formats/snarkjs/documents.h"
 #include "fuzz/target.h"
 

@@ -1,6 +1,7 @@
-// public.json: what is accepted is below the modulus and comes back digit for digit. A number that
-// were reduced silently would be a second public input for the same proof, so the digits themselves
-// are looked for in the input, where it has one value and no escapes.
+// public.json: what is accepted is below the modulus and comes back digit for digit.
+//
+// A number that were reduced silently would be a second public input for the same proof, so the
+// digits themselves are looked for in the input, where it has one value and no escapes.
 #include "formats/snarkjs/documents.h"
 #include "fuzz/target.h"
 

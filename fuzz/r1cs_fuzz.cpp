@@ -1,6 +1,7 @@
-// r1cs: what is accepted stays inside its bounds and comes back the same from the writer. Columns
-// and coefficient indexes are checked term by term, as the prover uses them unchecked. The second
-// writing is compared with the first: sections may come in another order in the input.
+// r1cs: what is accepted stays inside its bounds and comes back the same from the writer.
+//
+// Columns and coefficient indexes are checked term by term, as the prover uses them unchecked. The
+// second writing is compared with the first: sections may come in another order in the input.
 #include "formats/snarkjs/r1cs_file.h"
 #include "fuzz/samples.h"
 #include "fuzz/target.h"

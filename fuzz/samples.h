@@ -1,6 +1,7 @@
-// Small keys, circuits and witnesses for seeds: made by our own set-up, a few kilobytes each. Made
-// on each start and not stored, so they follow the formats. Their toxic waste is that of the tests
-// and known: they are good for nothing else.
+// Small keys, circuits and witnesses for seeds: made by our own set-up, a few kilobytes each.
+//
+// Made on each start and not stored, so they follow the formats. Their toxic waste is that of the
+// tests and known: they are good for nothing else.
 #pragma once
 
 #include <cstdlib>

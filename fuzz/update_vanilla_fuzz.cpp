@@ -1,5 +1,6 @@
-// Vanilla proofs of sector updates in bincode: what is accepted is written back byte for byte. Each
-// input is read for every sector size, as the size decides the lengths. What parses is also
+// Vanilla proofs of sector updates in bincode: what is accepted is written back byte for byte.
+//
+// Each input is read for every sector size, as the size decides the lengths. What parses is also
 // verified against an empty claim, which must be survived and need not be refused.
 #include "filecoin/update/vanilla_update.h"
 #include "fuzz/target.h"

@@ -1,6 +1,7 @@
-// verification_key.json: what is accepted comes back the same from the writer. Values are compared,
-// since layouts and derived members (vk_alphabeta_12) may differ. The reader that only asks for the
-// curve sees every input too.
+// verification_key.json: what is accepted comes back the same from the writer.
+//
+// Values are compared, since layouts and derived members (vk_alphabeta_12) may differ. The reader
+// that only asks for the curve sees every input too.
 #include "formats/snarkjs/documents.h"
 #include "fuzz/target.h"
 

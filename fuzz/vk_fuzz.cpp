@@ -1,6 +1,7 @@
-// bellperson .vk and .meta: what is accepted is written again to the byte. A key is read with
-// canonical checks only for that, then once more with the default ones, which must be survived.
-// Meta files are only survived.
+// bellperson .vk and .meta: what is accepted is written again to the byte.
+//
+// A key is read with canonical checks only for that, then once more with the default ones, which
+// must be survived. Meta files are only survived.
 #include <algorithm>
 
 #include "formats/bellperson/verifying_key.h"

@@ -1,6 +1,7 @@
-// wtns: what is accepted holds the values that stood in the file. The count of public values is the
-// circuit's and not in the file, so a third of the values is taken; a fixed shape that nearly never
-// fits is read as well, for the refusals.
+// wtns: what is accepted holds the values that stood in the file.
+//
+// The count of public values is the circuit's and not in the file, so a third of the values is
+// taken; a fixed shape that nearly never fits is read as well, for the refusals.
 #include <algorithm>
 
 #include "formats/snarkjs/wtns.h"
