@@ -13,6 +13,7 @@
 
 namespace cuzk::field {
 
+// out = a + b mod p for a, b < p.
 template <std::size_t N>
 CUZK_HD constexpr void add(Limbs<N>& out, const Limbs<N>& a, const Limbs<N>& b,
                            const Modulus<N>& m) {
@@ -24,6 +25,7 @@ CUZK_HD constexpr void add(Limbs<N>& out, const Limbs<N>& a, const Limbs<N>& b,
   out = add_portable(a, b, m);
 }
 
+// out = a - b mod p for a, b < p.
 template <std::size_t N>
 CUZK_HD constexpr void sub(Limbs<N>& out, const Limbs<N>& a, const Limbs<N>& b,
                            const Modulus<N>& m) {
@@ -44,6 +46,8 @@ template <std::size_t N>
 }
 #endif
 
+// out = a b / 2^(64 N) mod p for a, b < p: the Montgomery product. Which way is taken is a test of
+// one byte a call, never a difference in the result.
 template <std::size_t N>
 CUZK_HD constexpr void multiply(Limbs<N>& out, const Limbs<N>& a, const Limbs<N>& b,
                                 const Modulus<N>& m) {

@@ -28,6 +28,7 @@ CUZK_HD constexpr Limbs<N> reduced_once(const Limbs<N>& a, const Modulus<N>& m) 
   return borrow != 0 ? a : out;
 }
 
+// a + b mod p.
 template <std::size_t N>
 CUZK_HD constexpr Limbs<N> add_portable(const Limbs<N>& a, const Limbs<N>& b, const Modulus<N>& m) {
   Limbs<N> sum;
@@ -35,6 +36,7 @@ CUZK_HD constexpr Limbs<N> add_portable(const Limbs<N>& a, const Limbs<N>& b, co
   return reduced_once(sum, m);
 }
 
+// a - b mod p, without a branch: p is added under a mask.
 template <std::size_t N>
 CUZK_HD constexpr Limbs<N> sub_portable(const Limbs<N>& a, const Limbs<N>& b, const Modulus<N>& m) {
   Limbs<N> out, correction;

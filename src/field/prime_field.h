@@ -75,6 +75,7 @@ struct PrimeFieldConstants {
     sub_borrow(out, P::kModulus, small);
     return out;
   }
+  // The largest k with 2^k dividing p - 1.
   static constexpr std::size_t two_adicity() {
     Limbs<N> odd = modulus_minus(1);
     std::size_t count = 0;
@@ -84,6 +85,7 @@ struct PrimeFieldConstants {
     }
     return count;
   }
+  // (p - 1) / 2^two_adicity().
   static constexpr Limbs<N> odd_part() {
     Limbs<N> odd = modulus_minus(1);
     while (!odd.bit(0)) odd = half(odd);
@@ -91,6 +93,8 @@ struct PrimeFieldConstants {
   }
 };
 
+// An element x of Fp, held as x 2^(64 N) mod p below p. A plain value of 8 N bytes: no state, no
+// allocation, safe to copy bytewise. Not constant-time where a function says variable time.
 template <class P>
 class PrimeField {
  public:
@@ -118,6 +122,7 @@ class PrimeField {
     limbs[0] = k;
     return from_montgomery(limbs) * from_montgomery(kRSquared);
   }
+  // Into Montgomery form: one product.
   CUZK_HD static constexpr PrimeField from_canonical(const Canonical<P>& x) {
     return from_montgomery(x.value) * from_montgomery(kRSquared);
   }
@@ -127,6 +132,7 @@ class PrimeField {
     out.limbs_ = limbs;
     return out;
   }
+  // Out of Montgomery form: one product.
   CUZK_HD constexpr Canonical<P> to_canonical() const {
     Limbs<N> unit;
     unit[0] = 1;

@@ -36,13 +36,16 @@ struct Quadratic {
   CUZK_HD constexpr Quadratic& operator-=(const Quadratic& b) { return *this = *this - b; }
   CUZK_HD constexpr Quadratic& operator*=(const Quadratic& b) { return *this = *this * b; }
   CUZK_HD constexpr Quadratic doubled() const { return {c0.doubled(), c1.doubled()}; }
+  // (c0 + c1)(c0 - c1) + 2 c0 c1 u: two base products.
   CUZK_HD constexpr Quadratic squared() const {
     return {(c0 + c1) * (c0 - c1), (c0 * c1).doubled()};
   }
+  // c0 - c1 u, which is also the p-th power.
   CUZK_HD constexpr Quadratic conjugate() const { return {c0, -c1}; }
   CUZK_HD constexpr Quadratic scaled(const F& k) const { return {c0 * k, c1 * k}; }
   // c0^2 + c1^2, in the base field.
   CUZK_HD constexpr F norm() const { return c0.squared() + c1.squared(); }
+  // Zero for zero.
   CUZK_HD constexpr Quadratic inverse() const {
     const F scale = norm().inverse();
     return {c0 * scale, -(c1 * scale)};

@@ -12,6 +12,8 @@
 
 namespace cuzk::field {
 
+// Elements drawn evenly from their field. Equal seeds give equal sequences on every machine. One
+// thread at a time.
 class SampleGenerator {
  public:
   explicit SampleGenerator(std::uint64_t seed) : state_(seed) {}
