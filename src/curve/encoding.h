@@ -16,6 +16,7 @@ namespace cuzk::curve {
 inline constexpr std::size_t kG1CompressedBytes = 48, kG1UncompressedBytes = 96;
 inline constexpr std::size_t kG2CompressedBytes = 96, kG2UncompressedBytes = 192;
 
+// How much a decoder demands of a point; each level includes those above it.
 enum class PointCheck {
   kNone,      // flags and canonical coordinates only
   kOnCurve,   // and the curve equation

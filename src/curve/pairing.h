@@ -14,9 +14,12 @@
 
 namespace cuzk::curve {
 
+// Where pairings take their values: the subgroup of order r of Fp12, written multiplicatively. The
+// type holds any element of Fp12; only final_exponentiation() leads into the subgroup.
 template <class C>
 using Gt = field::Dodecic<typename C::Tower>;
 
+// One pair of points of a product of pairings.
 template <class C>
 struct PairingInput {
   typename C::G1Affine p;

@@ -16,6 +16,8 @@
 
 namespace cuzk::curve {
 
+// (x, y), or (0, 0) for infinity. Nothing keeps the point on the curve: whoever takes coordinates
+// from outside asks is_on_curve() and, where it matters, is_in_subgroup().
 template <class G>
 struct Affine {
   using Field = typename G::Field;
