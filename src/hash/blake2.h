@@ -12,12 +12,14 @@
 
 namespace cuzk::hash {
 
+// BLAKE2b with a 64-byte digest and no key.
 std::array<std::uint8_t, 64> blake2b_512(base::ByteSpan bytes);
 
 // BLAKE2b with a 32-byte digest and a key of 1 to 64 bytes; other key lengths are a defect of the
 // caller.
 std::array<std::uint8_t, 32> blake2b_256_keyed(base::ByteSpan key, base::ByteSpan bytes);
 
+// BLAKE2s with a 32-byte digest and no key.
 std::array<std::uint8_t, 32> blake2s_256(base::ByteSpan bytes);
 
 // Streaming BLAKE2s-256. finish() may be called once.

@@ -14,6 +14,8 @@ namespace cuzk::hash {
 
 using ChaChaKey = std::array<std::uint8_t, 32>;
 
+// A position in one key stream, consumed in order. One thread at a time; a copy goes on by itself
+// from the same place.
 class ChaChaStream {
  public:
   // The original layout, from block `counter` on. `rounds` is even.
@@ -28,6 +30,7 @@ class ChaChaStream {
   std::uint32_t next_u32();
   // Two words, the first one low.
   std::uint64_t next_u64();
+  // The next out.size() bytes.
   void fill(std::span<std::uint8_t> out);
 
  private:

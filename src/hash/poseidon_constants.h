@@ -16,6 +16,7 @@ namespace cuzk::hash::internal {
 std::vector<PoseidonField> poseidon_grain(std::size_t width, std::size_t partial_rounds,
                                           std::size_t count);
 
+// All constants of the instance of width arity + 1; see PoseidonConstants for their order.
 PoseidonConstants derive_poseidon_constants(std::size_t arity, std::size_t partial_rounds);
 
 }  // namespace cuzk::hash::internal

@@ -78,6 +78,7 @@ class Sha256 {
   std::uint64_t byte_count_ = 0;
 };
 
+// The digest of one whole message.
 Digest sha256(base::ByteSpan bytes);
 
 // Clears the two top bits of the last byte, so that the little-endian value is below 2^254 and
