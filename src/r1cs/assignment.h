@@ -17,6 +17,7 @@
 
 namespace cuzk::r1cs {
 
+// The values of variables in order of allocation; grown by one thread, then read by any number.
 template <class F>
 class CompactWitness {
  public:

@@ -31,6 +31,8 @@
 
 namespace cuzk::r1cs {
 
+// Records one circuit and is used up by finish(). Holds the rows in the form in which the Shape
+// keeps them, so recording needs no second copy. One thread at a time.
 template <class F>
 class ShapeBuilder {
  public:
@@ -145,6 +147,7 @@ class ShapeBuilder {
     shape.coefficients = std::move(coefficients_).take();
     return shape;
   }
+  // The scopes of the recorded rows; empty unless they were asked for.
   Paths take_paths() { return std::move(paths_); }
 
  private:

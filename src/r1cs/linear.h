@@ -35,6 +35,7 @@ class Variable {
 
 inline const Variable kOne{};
 
+// coefficient * variable; the coefficient may be zero.
 template <class F>
 struct LinearTerm {
   Variable variable;

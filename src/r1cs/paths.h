@@ -19,6 +19,8 @@ struct CircuitPosition {
   std::uint64_t rows = 0, inputs = 0, aux = 0;
 };
 
+// Written while a circuit is recorded, in order of its rows, then only read. Scopes nest: close()
+// with none open is a defect of the caller.
 class Paths {
  public:
   // Opens a scope "name" or "name[index]" at `position`; close() ends the innermost one.

@@ -15,6 +15,7 @@
 
 namespace cuzk::r1cs {
 
+// One non-zero entry of a row.
 struct Term {
   std::uint32_t column;
   std::uint32_t coefficient;  // index into Shape::coefficients
@@ -36,6 +37,7 @@ struct Density {
   base::BitVector a_aux, b_input, b_aux;
 };
 
+// The circuit. a, b and c have equally many rows, unless has_c is false and c is empty.
 template <class F>
 struct Shape {
   std::uint32_t input_count = 0;  // with ONE
@@ -56,6 +58,7 @@ struct Shape {
   }
 };
 
+// Reads all terms of a and b once.
 template <class F>
 Density density_of(const Shape<F>& shape);
 

@@ -14,8 +14,10 @@
 
 namespace cuzk::r1cs {
 
+// What a boolean is in terms of variables: none, the variable itself, or 1 - variable.
 enum class BitKind : std::uint8_t { kConstant, kIs, kNot };
 
+// One boolean. `variable` counts for kIs and kNot only, `constant_value` for kConstant only.
 struct ShapeBit {
   BitKind kind = BitKind::kConstant;
   bool constant_value = false;

@@ -12,6 +12,7 @@
 
 namespace cuzk::r1cs {
 
+// One boolean of the witness pass: the tag of its ShapeBit, and its value.
 struct WitnessBit {
   BitKind kind = BitKind::kConstant;
   bool bit_value = false;  // of the boolean, not of the variable under a negation
@@ -36,6 +37,8 @@ struct PackedBits {
   bool operator==(const PackedBits&) const = default;
 };
 
+// A sequence of booleans. Indexes and ranges must lie inside it: nothing is checked here, as this
+// is the inner loop of the witness pass.
 class WitnessBits {
  public:
   std::size_t size() const noexcept { return size_; }

@@ -13,6 +13,8 @@
 
 namespace cuzk::r1cs {
 
+// Collects one assignment and is used up by finish(). One thread at a time; parts made by several
+// are joined by append().
 template <class F>
 class WitnessBuilder {
  public:
