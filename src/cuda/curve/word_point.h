@@ -28,6 +28,7 @@ struct DeviceField<cuzk::field::Quadratic<F>> {
 template <class G>
 using Coordinate = typename DeviceField<typename G::Field>::Type;
 
+// The layout of curve::Affine; (0, 0) is infinity.
 template <class T>
 struct AffinePoint {
   T x, y;

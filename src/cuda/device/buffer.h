@@ -15,6 +15,7 @@
 
 namespace cuzk::cuda::device {
 
+// Give memory back to the runtime; null is fine.
 struct DeviceFreer {
   void operator()(std::byte* bytes) const noexcept;
 };
@@ -56,6 +57,7 @@ class Buffer {
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;
+  // kResourceExhausted, with the size, when so much cannot be locked.
   static base::Result<PinnedBuffer> create(std::uint64_t size_bytes);
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   template <class T>
@@ -100,6 +102,7 @@ base::Status copy_bytes_to_host(const Stream& stream, void* to, const void* from
                                 std::size_t count);
 base::Status fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t count);
 
+// Copies of equal sizes (checked). The host side must stay alive until the stream has passed them.
 template <class T>
 base::Status upload(const Stream& stream, DeviceSpan<T> to, std::span<const T> from) {
   CUZK_CHECK(to.size == from.size());
@@ -110,6 +113,7 @@ base::Status download(const Stream& stream, std::span<T> to, DeviceSpan<T> from)
   CUZK_CHECK(to.size() == from.size);
   return copy_bytes_to_host(stream, to.data(), from.data, to.size_bytes());
 }
+// Zero bytes, which are also the field element zero and the affine point at infinity.
 template <class T>
 base::Status clear(const Stream& stream, DeviceSpan<T> values) {
   return fill_bytes(stream, values.data, 0, values.size * sizeof(T));

@@ -24,6 +24,7 @@ struct EventCloser {
 // A point in a stream's work, for ordering and for timing.
 class Event {
  public:
+  // On the current device, with timing.
   static base::Result<Event> create();
   CUevent_st* handle() const noexcept { return handle_.get(); }
   base::Status synchronize() const;
@@ -38,10 +39,12 @@ class Event {
 // nothing; whoever frees memory that the stream still uses must synchronise first.
 class Stream {
  public:
+  // On the current device.
   static base::Result<Stream> create();
   CUstream_st* handle() const noexcept { return handle_.get(); }
   // Waits for all work so far and returns its first error.
   base::Status synchronize() const;
+  // Puts the event behind all work so far; wait() holds later work back until the event has passed.
   base::Status record(const Event& event) const;
   base::Status wait(const Event& event) const;
 

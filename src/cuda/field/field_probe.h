@@ -13,6 +13,7 @@
 
 namespace cuzk::cuda::field {
 
+// The operations that can be measured.
 enum class Probe { kProduct, kSquare, kSum, kDifference, kTwoProducts, kInverse };
 
 // out[i] = op(a[i], b[i]); kTwoProducts is a a + b a where the field allows it, else a (a + b).

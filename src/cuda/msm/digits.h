@@ -24,11 +24,13 @@ struct ScalarParams {
   std::uint64_t offset[4];  // K of the layout
 };
 
+// s + K, from which digits are cut, and whether s is r - k.
 struct RecodedScalar {
   std::uint64_t limb[4];
   bool is_negated;
 };
 
+// `scalar` is four limbs, below the modulus.
 CUZK_HD inline RecodedScalar recode(const std::uint64_t* scalar, const ScalarParams& params) {
   RecodedScalar out = {};
   bool above = false, decided = false;

@@ -28,6 +28,7 @@ struct MsmPlan {
   std::uint64_t scratch_bytes = 0;
 };
 
+// Scalars are plain integers below the group order, not Montgomery forms.
 template <class G>
 using Scalar = cuzk::field::Canonical<typename G::Scalar::Params>;
 

@@ -16,6 +16,7 @@ inline constexpr int kFineBitsMax = 11;    // second level: counters of a bin in
 inline constexpr int kWindowBitsMax = kCoarseBitsMax + kFineBitsMax + 1;
 inline constexpr std::size_t kCountMax = std::size_t{1} << 30;
 
+// The numbers that a plan is chosen by. They move time and memory, not results.
 struct MsmPolicy {
   // Cost of handling a bucket in the reduction, in additions of the accumulation.
   double bucket_cost = 3.0;
@@ -63,6 +64,7 @@ struct WindowLayout {
   std::size_t bucket_count_max() const { return std::size_t{1} << (bit_count_max - 1); }
 };
 
+// In additions of the accumulation: each window takes every point once, and reduces its buckets.
 inline double window_layout_cost(const WindowLayout& layout, std::size_t count,
                                  const MsmPolicy& policy) {
   double cost = 0;

@@ -16,7 +16,9 @@
 
 namespace cuzk::cuda::poly {
 
+// How elements lie before and after.
 enum class Order { kNaturalToReversed, kReversedToNatural, kNatural };
+// Where polynomials are evaluated: s = 1, or the coset shift.
 enum class Points { kDomain, kCoset };
 
 // The tables of one domain on the current device; immutable after creation. F is a host field.

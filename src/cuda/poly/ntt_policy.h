@@ -10,6 +10,7 @@
 
 namespace cuzk::cuda::poly {
 
+// The numbers that passes are cut by. Sizes of registers and shared memory bound them from above.
 struct NttPolicy {
   int pass_levels_max = 9;     // nine levels leave two columns of 32 bytes in a tile: 64-byte runs
   int tile_log2 = 10;          // elements of a tile, eight a thread; at most kThreadsMax threads
