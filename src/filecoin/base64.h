@@ -11,6 +11,7 @@
 
 namespace cuzk::filecoin {
 
+// With padding, so the length is a multiple of 4.
 std::string base64_encode(base::ByteSpan bytes);
 
 // Refuses other characters, wrong lengths, padding in the middle and bits beyond the last byte.

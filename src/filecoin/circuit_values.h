@@ -24,6 +24,7 @@ inline Fr checked_fr(const Node& node) {
 // Index and siblings of a path through levels of these arities.
 MerkleOpening opening_of(const MerkleProof& proof, std::span<const std::size_t> arities);
 
+// A proof of these lengths whose nodes and indexes are zero: what the shape pass runs on.
 MerkleProof blank_merkle_proof(std::span<const std::size_t> arities);
 
 }  // namespace cuzk::filecoin

@@ -13,6 +13,7 @@ namespace cuzk::filecoin {
 // The miner id as unsigned LEB128, left-aligned in 32 zero bytes: 1000 is e8 07 00 ...
 Node prover_id_of_miner(std::uint64_t miner_id);
 
+// What a replica id commits to besides the data.
 struct ReplicaIdentity {
   Node prover_id;
   std::uint64_t sector_number = 0;

@@ -29,7 +29,9 @@ std::optional<Fr> to_fr(const Node& node);
 // The field element; the error says that `what` is not below the group order and shows it.
 base::Result<Fr> read_fr(const Node& node, std::string_view what);
 
+// The canonical bytes of the element.
 Node to_node(const Fr& value);
+// The integer in the first 8 bytes, little-endian, then zeros.
 inline Node node_of_u64(std::uint64_t value) {
   Node out{};
   base::store_u64_le(out.data(), value);

@@ -13,9 +13,11 @@
 
 namespace cuzk::filecoin {
 
+// The circuits that have published parameter sets.
 enum class CircuitKind { kPorep, kWinningPost, kWindowPost, kUpdate };
 // "porep", "winning-post", "window-post", "update": as on the command line.
 std::string_view to_string(CircuitKind kind) noexcept;
+// kInvalidArgument, with the names that exist, for any other text.
 base::Result<CircuitKind> circuit_kind_by_name(std::string_view text);
 
 // The string whose hash is in the name.

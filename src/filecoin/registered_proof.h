@@ -23,6 +23,7 @@ std::string_view to_string(ApiVersion version) noexcept;
 // Accepts "V1_1_0" and the short "V1_1".
 base::Result<ApiVersion> api_version_by_name(std::string_view text);
 
+// One row of the table of seal proofs. `shape` points into all_sector_shapes().
 struct RegisteredSeal {
   unsigned number;
   const SectorShape* shape;
@@ -39,12 +40,14 @@ struct RegisteredSeal {
 };
 
 inline constexpr unsigned kRegisteredSealCount = 20;
+// The row of this number or name; kInvalidArgument outside the table.
 base::Result<RegisteredSeal> registered_seal(std::uint64_t number);
 base::Result<RegisteredSeal> registered_seal_by_name(std::string_view name);
 
 enum class PostKind { kWinning, kWindow };
 std::string_view to_string(PostKind kind) noexcept;
 
+// One row of the table of PoSt proofs.
 struct RegisteredPost {
   unsigned number;
   const SectorShape* shape;
@@ -56,8 +59,10 @@ struct RegisteredPost {
 };
 
 inline constexpr unsigned kRegisteredPostCount = 15;
+// kInvalidArgument outside the table.
 base::Result<RegisteredPost> registered_post(std::uint64_t number);
 
+// One row of the table of update proofs.
 struct RegisteredUpdate {
   unsigned number;
   const SectorShape* shape;
@@ -66,6 +71,7 @@ struct RegisteredUpdate {
 };
 
 inline constexpr unsigned kRegisteredUpdateCount = 5;
+// kInvalidArgument outside the table.
 base::Result<RegisteredUpdate> registered_update(std::uint64_t number);
 
 }  // namespace cuzk::filecoin

@@ -40,6 +40,8 @@ std::vector<std::size_t> level_arities(const TreeShape& shape, std::uint64_t lea
 // log2 of a power of two (checked).
 unsigned log2_exact(std::uint64_t power_of_two);
 
+// Where the challenges of a PoRep come from: the chain, a pool fixed at sealing, or the commitment
+// alone.
 enum class PorepKind { kInteractive, kSynthetic, kNonInteractive };
 std::string_view to_string(PorepKind kind) noexcept;
 
@@ -68,6 +70,8 @@ struct UpdateShape {
   unsigned high_bit_select() const noexcept;
 };
 
+// One size of sectors. Lives in the table for the life of the process, so pointers to it stay
+// valid.
 struct SectorShape {
   std::uint64_t byte_count;  // padded
   std::string_view name;     // "2KiB"
@@ -93,6 +97,7 @@ struct SectorShape {
   }
 };
 
+// The table, smallest size first.
 std::span<const SectorShape> all_sector_shapes();
 
 // By size in bytes; the error lists the sizes that exist.

@@ -18,6 +18,7 @@ namespace cuzk::filecoin {
 // Longest accepted file: more than twice a non-interactive 32 GiB sector's.
 inline constexpr std::uint64_t kC1ByteCountMax = std::uint64_t{1} << 30;
 
+// What a file held.
 struct C1File {
   PorepC1 c1;
   // Present in the outer form only.
@@ -29,6 +30,7 @@ struct C1File {
 // What the proofs state is not checked here: see verify_vanilla.h.
 base::Result<C1File> read_c1(base::ByteSpan json, const std::string& source);
 
+// Upstream's bytes, without a newline at the end.
 std::string write_c1_inner(const PorepC1& c1);
 std::string write_c1_outer(const PorepC1& c1, std::uint64_t sector_number);
 

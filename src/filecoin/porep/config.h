@@ -8,6 +8,7 @@
 
 namespace cuzk::filecoin {
 
+// All that the rules of one PoRep follow from. `shape` is never null in use.
 struct PorepConfig {
   const SectorShape* shape = nullptr;
   Node porep_id{};

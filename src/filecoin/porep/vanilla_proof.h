@@ -15,6 +15,7 @@
 
 namespace cuzk::filecoin {
 
+// All labels of one node, and that their hash is a leaf of tree C.
 struct ColumnProof {
   std::uint32_t index = 0;  // the node
   std::vector<Node> rows;   // its labels, layer 1 first
@@ -22,6 +23,7 @@ struct ColumnProof {
   bool operator==(const ColumnProof&) const = default;
 };
 
+// The parents from which one label is recomputed.
 struct LabelingProof {
   std::vector<Node> parents;  // 37
   std::uint32_t layer_index = 0;
@@ -29,6 +31,7 @@ struct LabelingProof {
   bool operator==(const LabelingProof&) const = default;
 };
 
+// The opening of one challenge.
 struct PorepProof {
   MerkleProof comm_d_proof;
   MerkleProof comm_r_last_proof;
@@ -45,6 +48,7 @@ struct PorepProof {
   bool operator==(const PorepProof&) const = default;
 };
 
+// One proof a challenge, in the order of the challenges.
 using PorepPartition = std::vector<PorepProof>;
 
 // The output of commit phase 1.

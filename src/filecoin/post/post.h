@@ -15,6 +15,7 @@
 
 namespace cuzk::filecoin {
 
+// A sector as the chain knows it.
 struct PostSector {
   std::uint64_t sector_id = 0;
   Node comm_r{};

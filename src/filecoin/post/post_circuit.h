@@ -15,6 +15,7 @@
 
 namespace cuzk::filecoin {
 
+// What the circuit's structure depends on.
 struct PostCircuit {
   TreeShape tree;
   std::uint64_t node_count = 0;
@@ -27,6 +28,7 @@ struct PostCircuit {
   }
 };
 
+// Records the circuit. With `paths`, also where each row comes from.
 r1cs::Shape<Fr> post_circuit_shape(const PostCircuit& circuit, r1cs::Paths* paths = nullptr);
 
 // Sectors as the circuit takes them: a winning proof unrolled into sectors of one challenge, a

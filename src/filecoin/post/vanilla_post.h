@@ -10,6 +10,7 @@
 
 namespace cuzk::filecoin {
 
+// One sector's part of a PoSt: its commitments and its opened leaves.
 struct PostSectorProof {
   std::uint64_t sector_id = 0;
   Node comm_r{}, comm_c{}, comm_r_last{};
@@ -20,6 +21,7 @@ struct PostSectorProof {
 // `source` names the bytes in errors. Hashes must be canonical; lengths must be those of the size.
 base::Result<PostSectorProof> read_post_sector_proof(base::ByteSpan bytes, const SectorShape& shape,
                                                      PostKind kind, const std::string& source);
+// The bytes that the reader takes; the proof must have the form of `shape`.
 base::Bytes write_post_sector_proof(const PostSectorProof& proof, const SectorShape& shape);
 
 // Opens the challenged leaves of a sector that is held in memory.

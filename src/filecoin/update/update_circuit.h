@@ -14,12 +14,14 @@
 
 namespace cuzk::filecoin {
 
+// What the circuit's structure depends on: all of it follows from the size.
 struct UpdateCircuit {
   const SectorShape* shape = nullptr;
 
   static UpdateCircuit of(const SectorShape& shape) { return {&shape}; }
 };
 
+// Records the circuit. With `paths`, also where each row comes from.
 r1cs::Shape<Fr> update_circuit_shape(const UpdateCircuit& circuit, r1cs::Paths* paths = nullptr);
 
 // Values of all variables, challenges side by side on all threads. The proof must have the form of

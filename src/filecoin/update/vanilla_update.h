@@ -17,6 +17,7 @@ struct UpdateChallengeProof {
   bool operator==(const UpdateChallengeProof&) const = default;
 };
 
+// What one partition of an update proves, before it is made a circuit.
 struct UpdatePartitionProof {
   Node comm_c{};
   std::vector<Node> apex_leaves;  // this partition's nodes of tree D at the apex height
@@ -28,6 +29,7 @@ struct UpdatePartitionProof {
 base::Result<UpdatePartitionProof> read_update_partition_proof(base::ByteSpan bytes,
                                                                const SectorShape& shape,
                                                                const std::string& source);
+// The bytes that the reader takes; the proof must have the form of `shape`.
 base::Bytes write_update_partition_proof(const UpdatePartitionProof& proof,
                                          const SectorShape& shape);
 

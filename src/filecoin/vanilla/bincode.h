@@ -15,6 +15,8 @@
 
 namespace cuzk::filecoin {
 
+// The next 32 bytes, whatever they are. Here and below `field` names the place in errors, which are
+// kMalformed.
 base::Result<Node> read_node(base::ByteReader& reader, std::string_view field);
 // A node that must be a canonical field element.
 base::Result<Node> read_canonical_node(base::ByteReader& reader, std::string_view field);
@@ -27,6 +29,7 @@ base::Status expect_end(const base::ByteReader& reader);
 base::Result<MerkleProof> read_merkle_proof(base::ByteReader& reader, const TreeShape& shape,
                                             std::uint64_t leaf_count, const std::string& field);
 
+// The same forms appended to `out`. Proofs must have the form of their tree.
 void write_u32(base::Bytes& out, std::uint32_t value);
 void write_u64(base::Bytes& out, std::uint64_t value);
 void write_node(base::Bytes& out, const Node& node);

@@ -13,6 +13,7 @@ namespace cuzk::filecoin {
 
 using FeistelKeys = std::array<std::uint64_t, 4>;  // the fourth is part of names, not of the rounds
 
+// Immutable but for tabulate(); permute() may run on any number of threads.
 class Feistel {
  public:
   // `size` is n, at least 1 and at most 2^62 (checked).

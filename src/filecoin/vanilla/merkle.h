@@ -18,6 +18,7 @@
 
 namespace cuzk::filecoin {
 
+// How siblings become a parent: tree D by SHA-256, trees C and R by Poseidon.
 enum class NodeHash { kSha256, kPoseidon };
 
 // One level of a path: the siblings in order, without the path's own node, which is at `index`.
@@ -27,6 +28,7 @@ struct PathElement {
   bool operator==(const PathElement&) const = default;
 };
 
+// A leaf, a root, and the siblings between them. Says nothing until check_merkle_proof() did.
 struct MerkleProof {
   Node root{};
   Node leaf{};
@@ -51,6 +53,7 @@ class MerkleTree {
 
   const Node& root() const { return levels_.back().front(); }
   std::uint64_t leaf_count() const noexcept { return levels_.front().size(); }
+  // The opening of the leaf, which must exist.
   MerkleProof proof(std::uint64_t leaf_index) const;
 
   // Level 0 is the leaves; the last is the root.

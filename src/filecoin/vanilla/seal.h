@@ -17,6 +17,7 @@ namespace cuzk::filecoin {
 // Largest sector that seal() accepts.
 inline constexpr std::uint64_t kSealByteCountMax = std::uint64_t{512} << 20;
 
+// What to seal under: the rules and the identity.
 struct SealRequest {
   PorepConfig config;
   Node prover_id{};
@@ -24,6 +25,8 @@ struct SealRequest {
   Node ticket{};
 };
 
+// A sealed sector in memory, layers and trees included: (L + 5) or so times its size. Immutable
+// once made, so threads may share it.
 struct SealedSector {
   PorepConfig config;
   ReplicaIdentity identity;
