@@ -19,6 +19,7 @@ constexpr std::size_t kDecimalDigitsMax = 160;
 constexpr Limb kTenTo19 = 10'000'000'000'000'000'000ULL;  // largest power of ten in a limb
 constexpr std::size_t kDigitsPerLimb = 19;
 
+// "0x" and the digits, without leading zeros but for zero itself.
 template <std::size_t N>
 std::string hex_integer(const Limbs<N>& limbs) {
   std::uint8_t bytes[8 * N];
@@ -28,12 +29,14 @@ std::string hex_integer(const Limbs<N>& limbs) {
   return "0x" + digits.substr(first);
 }
 
+// Names the value, shows it, and says of which field it is too large.
 template <class F>
 Error not_canonical(const Limbs<F::kLimbCount>& found, std::string_view what) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {} is not below the modulus of {}", what,
                                                   hex_integer(found), F::Params::kName)};
 }
 
+// The one door into the field: nothing above the modulus passes, and nothing is reduced.
 template <class F>
 Result<F> from_integer(const Limbs<F::kLimbCount>& limbs, std::string_view what) {
   const auto canonical = Canonical<typename F::Params>::from_limbs(limbs);
@@ -41,6 +44,7 @@ Result<F> from_integer(const Limbs<F::kLimbCount>& limbs, std::string_view what)
   return F::from_canonical(*canonical);
 }
 
+// Lengths first, as loads read a fixed number of bytes.
 template <class F>
 Result<std::monostate> check_size(base::ByteSpan bytes, std::string_view what) {
   if (bytes.size() == F::kByteCount) return base::ok_status();
