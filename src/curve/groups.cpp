@@ -8,6 +8,7 @@
 namespace cuzk::curve {
 namespace {
 
+// The element whose canonical integer is written in hex.
 template <class F>
 F element(std::string_view hex) {
   return F::from_canonical({field::limbs_from_hex<F::kLimbCount>(hex)});

@@ -36,9 +36,11 @@ constexpr LoopDigits non_adjacent_form(unsigned __int128 n) {
   return out;
 }
 
+// The two families differ in twist, loop and final exponentiation; this tells them apart.
 template <class C>
 constexpr bool kIsBn = !C::kHasMultiplicativeTwist;
 
+// The Miller loop of the curve.
 template <class C>
 constexpr LoopDigits kLoop = non_adjacent_form(
     kIsBn<C> ? static_cast<unsigned __int128>(C::kParameter) * 6 + 2 : C::kParameter);
@@ -78,6 +80,7 @@ struct MillerPoint {
   }
 };
 
+// f times the line at p, placed where the twist puts it.
 template <class C>
 Gt<C> times_line(const Gt<C>& f, const typename PreparedG2<C>::Line& line,
                  const typename C::G1Affine& p) {

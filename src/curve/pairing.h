@@ -26,7 +26,7 @@ struct PairingInput {
   typename C::G2Affine q;
 };
 
-// The lines of the Miller loop of one point of G2: 68 of 288 bytes for BLS12-381, about 90 of 192
+// The lines of the Miller loop of one point of G2: 69 of 288 bytes for BLS12-381, about 90 of 192
 // for BN254. Immutable, may be shared by threads.
 template <class C>
 class PreparedG2 {

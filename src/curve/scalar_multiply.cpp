@@ -60,6 +60,7 @@ field::Limb divide(field::Limbs<4>& value, field::Limb divisor) {
   return remainder;
 }
 
+// A 128-bit integer as limbs.
 field::Limbs<4> wide(field::WideLimb v) {
   return {{static_cast<field::Limb>(v), static_cast<field::Limb>(v >> 64)}};
 }
@@ -147,6 +148,7 @@ struct Term {
   Digits digits;
 };
 
+// Straus: one chain of doublings for all terms, each adding from its own table.
 template <class G>
 Jacobian<G> interleaved_sum(std::span<const Term<G>> terms) {
   std::size_t length = 0;
