@@ -14,6 +14,7 @@ namespace cuzk::hash {
 
 namespace {
 
+// RFC 8439, section 2.1.
 void quarter_round(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, std::uint32_t& d) {
   a += b, d = std::rotl(d ^ a, 16);
   c += d, b = std::rotl(b ^ c, 12);

@@ -21,10 +21,12 @@ namespace {
 
 using Fr = PoseidonField;
 
+// Full rounds on each side of the partial ones.
 constexpr std::size_t kHalf = kPoseidonFullRounds / 2;
 constexpr std::size_t kWidthMax = 37;
 using State = std::array<Fr, kWidthMax>;
 
+// A supported arity and its number of partial rounds.
 struct Instance {
   std::size_t arity, partial_rounds;
 };
@@ -32,6 +34,7 @@ struct Instance {
 constexpr Instance kInstances[] = {{2, 55},  {4, 56},  {8, 57}, {11, 57},
                                    {16, 59}, {24, 59}, {36, 60}};
 
+// The S-box: x^5 permutes the field, since 5 does not divide r - 1.
 Fr fifth_power(const Fr& x) {
   const Fr square = x.squared();
   return square.squared() * x;
@@ -46,6 +49,7 @@ void multiply(State& state, const std::vector<Fr>& m, std::size_t t) {
   state = out;
 }
 
+// The same for a matrix that is the identity but for its first row and column.
 void multiply(State& state, const PoseidonSparseMatrix& m, std::size_t t) {
   const Fr first = state[0];
   Fr sum = m.column[0] * first;
@@ -56,6 +60,7 @@ void multiply(State& state, const PoseidonSparseMatrix& m, std::size_t t) {
   state[0] = sum;
 }
 
+// The tag first, then the inputs.
 State initial_state(std::span<const Fr> inputs, const Fr& tag) {
   State state{};
   state[0] = tag;
