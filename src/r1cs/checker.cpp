@@ -22,6 +22,7 @@ namespace cuzk::r1cs {
 
 namespace {
 
+// Rows of one block: enough to hide what a task costs, few enough to stop soon after a break.
 constexpr std::size_t kBlockRows = 4096;
 constexpr std::size_t kTermsShownMax = 12;
 
@@ -42,6 +43,7 @@ std::string number_text(const F& x) {
   return "0x" + base::to_hex(bytes);
 }
 
+// The value of a column, inputs first.
 template <class F>
 F value_of(const Shape<F>& shape, const Assignment<F>& assignment, std::uint32_t column) {
   return column < shape.input_count ? assignment.inputs[column]

@@ -18,13 +18,16 @@ namespace cuzk::r1cs {
 
 namespace {
 
+// Collects small integers and terms into large pieces for the hash, which is slow on small ones.
 class Writer {
  public:
+  // Integers are big-endian, as the format has them.
   void u64(std::uint64_t value) {
     room(8);
     base::store_u64_be(&buffer_[used_], value);
     used_ += 8;
   }
+  // One term: which kind of variable, its number among its kind, its coefficient big-endian.
   void term(char kind, std::uint64_t index, const std::array<std::uint8_t, 32>& coefficient) {
     room(41);
     buffer_[used_] = static_cast<std::uint8_t>(kind);
@@ -38,6 +41,7 @@ class Writer {
   }
 
  private:
+  // Makes room for `size` bytes by handing over what is there.
   void room(std::size_t size) {
     if (used_ + size <= buffer_.size()) return;
     hasher_.update({buffer_.data(), used_});
