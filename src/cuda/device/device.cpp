@@ -13,6 +13,7 @@
 namespace cuzk::cuda::device {
 namespace {
 
+// The sixteen bytes in groups of 4, 2, 2, 2 and 6, as tools print them.
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string out = "GPU-";
   for (int i = 0; i < 16; ++i) {
@@ -24,6 +25,7 @@ std::string uuid_text(const cudaUUID_t& uuid) {
   return out;
 }
 
+// All that DeviceInfo tells of the device at `index`.
 base::Result<DeviceInfo> describe(int index) {
   cudaDeviceProp properties;
   CUZK_TRY_STATUS(

@@ -11,6 +11,7 @@
 namespace cuzk::cuda::device {
 namespace {
 
+// Whether the context is lost: each later call of the process would return the same status.
 bool is_sticky(cudaError_t code) {
   switch (code) {
     case cudaErrorIllegalAddress:

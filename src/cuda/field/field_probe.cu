@@ -9,6 +9,7 @@
 namespace cuzk::cuda::field {
 namespace {
 
+// One operation, chosen at compile time so that the loop has no branch.
 template <Probe kProbe, class T>
 __device__ T apply(const T& a, const T& b) {
   if constexpr (kProbe == Probe::kProduct) return a * b;
@@ -36,6 +37,7 @@ __global__ void __launch_bounds__(256)
   out[i] = x;
 }
 
+// A thread an element, in blocks of 256.
 template <Probe kProbe, class T>
 base::Status launch(const device::Stream& stream, T* out, const T* a, const T* b, std::size_t count,
                     int repeats) {

@@ -13,6 +13,7 @@
 
 namespace cuzk::cuda::msm {
 
+// Points whose inversion one thread shares; they and their prefixes live in local memory.
 inline constexpr int kMultiplesPerThread = 16, kMultiplesThreads = 64;
 
 template <class T>

@@ -11,12 +11,14 @@
 namespace cuzk::cuda::msm {
 namespace {
 
+// log2, for powers of two.
 int log2_of(std::size_t power) {
   int out = 0;
   while (power >> out > 1) ++out;
   return out;
 }
 
+// Blocks that cover `count` items.
 unsigned blocks(std::size_t count, std::size_t per_block) {
   return static_cast<unsigned>((count + per_block - 1) / per_block);
 }

@@ -17,6 +17,7 @@
 namespace cuzk::cuda::msm {
 namespace {
 
+// Blocks for so many threads of the summing kernels.
 unsigned sum_blocks(std::size_t threads) {
   return static_cast<unsigned>((threads + kSumThreads - 1) / kSumThreads);
 }

@@ -16,6 +16,7 @@ namespace {
 template <class F>
 using DeviceOf = field::WordField<typename F::Params>;
 
+// Host and device elements have one layout, so a change of type is all.
 template <class F>
 DeviceOf<F> to_device(const F& x) {
   return std::bit_cast<DeviceOf<F>>(x);
@@ -26,14 +27,17 @@ DeviceOf<F>* to_device(F* values) {
 }
 
 constexpr int kBlock = 256;
+// Blocks of kBlock threads that cover `count` elements.
 inline unsigned blocks_for(std::size_t count) {
   return static_cast<unsigned>((count + kBlock - 1) / kBlock);
 }
 
 // The largest transform that is offered; counts of blocks and tables are sized for it.
 constexpr std::size_t kSizeLog2Max = 28;
+// Up to this size a single thread evaluates the definition.
 constexpr int kSmallLog2 = 2;
 
+// out[i] = first * base^i; a table that the policy leaves out is null and skipped.
 template <class F>
 base::Status fill_powers(const device::Stream& stream, F* out, std::size_t count, const F& base,
                          const F& first) {
