@@ -12,6 +12,7 @@
 namespace cuzk::filecoin {
 namespace {
 
+// Domain tags, as FIP-0059 and FIP-0092 fix them.
 constexpr std::string_view kNonInteractiveTag = "filecoin.io|PoRep|1|NonInteractive|1";
 constexpr std::string_view kGenerationTag = "filecoin.io|PoRep|1|Synthetic|1|Generation";
 constexpr std::string_view kSelectionTag = "filecoin.io|PoRep|1|Synthetic|1|Selection";
@@ -21,6 +22,7 @@ base::ByteSpan bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
+// A node other than 0, which has no parents: the bias of the reduction is part of the protocol.
 std::uint32_t challenge_of(const Node& random, std::uint64_t node_count) {
   return static_cast<std::uint32_t>(mod_u64(random, node_count - 1) + 1);
 }

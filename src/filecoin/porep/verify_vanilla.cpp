@@ -15,10 +15,12 @@
 namespace cuzk::filecoin {
 namespace {
 
+// The error of one member: its path, then what is wrong with it.
 base::Error mismatch(const std::string& where, const std::string& sentence) {
   return {base::ErrorKind::kMismatch, where + ": " + sentence};
 }
 
+// `meaning` says what the expected value is, so that the sentence explains itself.
 base::Status expect_equal(const Node& found, const Node& expected, const std::string& where,
                           std::string_view meaning) {
   if (found == expected) return base::ok_status();
@@ -33,6 +35,7 @@ base::Status expect_equal(std::uint64_t found, std::uint64_t expected, const std
                              ", " + std::string(meaning));
 }
 
+// Before a node enters Poseidon, which takes field elements only.
 base::Status expect_canonical(std::span<const Node> nodes, const std::string& where) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     CUZK_TRY([[maybe_unused]] const Fr value,
@@ -52,18 +55,22 @@ class Verifier {
         binary_arities_(level_arities(kBinaryTree, claim.config.shape->node_count())),
         arities_(level_arities(claim.config.shape->tree, claim.config.shape->node_count())) {}
 
+  // That the two roots, hashed, are comm_r: binds all later paths to the public commitment.
   base::Status roots(const std::string& where) const;
+  // Everything that one challenge states, cheapest checks first.
   base::Status proof(const PorepProof& proof, std::uint32_t challenge,
                      const std::string& where) const;
 
  private:
   // Lists of a proof that did not come through the strict reader may have any length.
   base::Status counts(const PorepProof& proof, const std::string& where) const;
+  // That the rows are those of `node`, all layers of them, under the root of tree C.
   base::Status column(const ColumnProof& column, std::uint32_t node,
                       const std::string& where) const;
   // Parents and label of one layer. Columns have been checked before, so their rows can be trusted.
   base::Status labeling(const LabelingProof& found, const PorepProof& proof, std::uint32_t layer,
                         std::uint32_t challenge, const std::string& where) const;
+  // That the replica leaf is the last label plus the data leaf.
   base::Status encoding(const PorepProof& proof, const std::string& where) const;
 
   const PorepClaim& claim_;

@@ -20,8 +20,9 @@ struct C1Identity {
   std::uint64_t sector_number = 0;
 };
 
-// Errors are of kind kMismatch and begin with the path of the member, as in c1_json.h. Runs on all
-// threads; about 17 arity-8 Poseidon paths and L labels a challenge.
+// Errors begin with the path of the member, as in c1_json.h: kMismatch where values do not belong
+// together, kMalformed for a node that is not canonical, else what check_porep_config says. Runs on
+// all threads; about 17 arity-8 Poseidon paths and L labels a challenge.
 base::Status verify_c1(const PorepC1& c1, const std::optional<C1Identity>& identity = {});
 
 // What a partition's proofs are checked against.

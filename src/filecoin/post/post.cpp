@@ -9,6 +9,7 @@
 namespace cuzk::filecoin {
 namespace {
 
+// A claim that no proof could be about.
 base::Error refused(const std::string& sentence) {
   return {base::ErrorKind::kInvalidArgument, sentence};
 }

@@ -12,14 +12,17 @@
 namespace cuzk::filecoin {
 namespace {
 
+// The widest hash here: a column of eleven labels.
 constexpr std::size_t kArityMax = 11;
 
+// Callers promise canonical nodes; a break of that promise must not become a wrong hash.
 Fr checked_fr(const Node& node) {
   const std::optional<Fr> value = to_fr(node);
   CUZK_CHECK(value.has_value());
   return *value;
 }
 
+// The hash of so many nodes under the Merkle tag of their number.
 Node poseidon_nodes(std::span<const Node> nodes) {
   CUZK_CHECK(nodes.size() <= kArityMax);
   std::array<Fr, kArityMax> elements;

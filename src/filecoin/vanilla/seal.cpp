@@ -12,6 +12,7 @@
 namespace cuzk::filecoin {
 namespace {
 
+// Refused before any work: a large sector would take hours and then memory that is not there.
 base::Status check_request(const SealRequest& request) {
   const SectorShape& shape = *request.config.shape;
   CUZK_TRY_STATUS(check_porep_config(request.config));
