@@ -19,12 +19,14 @@ using base::Bytes;
 // Where heads and counts live; a search for lengths looks no further.
 constexpr std::size_t kHeadBytes = 2048;
 
+// Words that the JSON readers and the magic numbers of binary formats react to.
 constexpr std::string_view kWords[] = {
     "[",           "]",        "{",     "}",     "\"",    ":",          ",",         "null",
     "true",        "-1",       "1e999", "\"0\"", "\"1\"", "0.5",        "\\u0000",   "[[[[[[[[",
     "{\"a\":",     "\"IC\":",  "zkey",  "wtns",  "r1cs",  "\"curve\":", "\"bn128\"", "\"bls12381\"",
     "\"groth16\"", "\"plonk\""};
 
+// Borders of the widths, and lengths near that of the input.
 std::uint64_t interesting_integer(Random& random, std::size_t size) {
   const std::uint64_t values[] = {0,
                                   1,
@@ -47,6 +49,7 @@ std::uint64_t interesting_integer(Random& random, std::size_t size) {
   return values[random.below(std::size(values))];
 }
 
+// Overwrites four or eight bytes, mostly little-endian.
 void store_integer(Random& random, std::uint64_t value, Bytes& bytes) {
   const std::size_t width = random.one_in(2) ? 4 : 8;
   if (bytes.size() < width) return;
@@ -80,6 +83,7 @@ void adjust_a_length(Random& random, std::size_t place, std::int64_t delta, Byte
   base::store_u64_le(chosen, base::load_u64_le(chosen) + static_cast<std::uint64_t>(delta));
 }
 
+// Removes some bytes, and half of the time says so in a length before them.
 void cut_a_piece(Random& random, Bytes& bytes) {
   if (bytes.empty()) return;
   const std::size_t at = random.below(bytes.size());
@@ -98,6 +102,7 @@ void insert(Random& random, base::ByteSpan piece, Bytes& bytes) {
   bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), piece.begin(), piece.end());
 }
 
+// Copies bytes of this input or of a seed to another place.
 void insert_a_piece(Random& random, std::span<const Bytes> seeds, Bytes& bytes) {
   const Bytes& other = random.one_in(2) ? bytes : seeds[random.below(seeds.size())];
   if (other.empty()) return;
@@ -108,6 +113,7 @@ void insert_a_piece(Random& random, std::span<const Bytes> seeds, Bytes& bytes) 
   insert(random, piece, bytes);
 }
 
+// Puts in a word of kWords.
 void insert_a_word(Random& random, Bytes& bytes) {
   const std::string_view word = kWords[random.below(std::size(kWords))];
   insert(random, Bytes(word.begin(), word.end()), bytes);
@@ -137,6 +143,7 @@ void store_some_modulus(Random& random, Bytes& bytes) {
   }
 }
 
+// One change, of a kind drawn evenly but for single bits, which come twice as often.
 void mutate_once(Random& random, std::span<const Bytes> seeds, Bytes& bytes) {
   const std::size_t at = random.below(bytes.size());
   switch (random.below(11)) {

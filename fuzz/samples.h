@@ -15,11 +15,13 @@
 
 namespace cuzk::fuzz {
 
+// A small circuit with public inputs, bits and elements.
 template <class C>
 groth16::testing::Circuit<typename C::Fr> sample_circuit() {
   return groth16::testing::mixed<typename C::Fr>(6, 4);
 }
 
+// Keys of that circuit, the same on each run.
 template <class C>
 std::shared_ptr<const groth16::ProvingKey<C>> sample_key(groth16::QapConvention convention) {
   const auto circuit = sample_circuit<C>();
