@@ -213,14 +213,20 @@ Status AtomicFile::write_through(ByteSpan bytes) {
   return ok_status();
 }
 
-Status AtomicFile::commit() {
+Status AtomicFile::sync() {
   CUZK_CHECK(descriptor_ >= 0);
   CUZK_TRY_STATUS(flush());
+  // Streams (a pipe, /dev/stdout) have nothing to sync.
+  if (!temporary_.empty() && ::fsync(descriptor_) != 0) return failure("sync", errno);
+  return ok_status();
+}
+
+Status AtomicFile::commit() {
+  CUZK_TRY_STATUS(sync());
   if (temporary_.empty()) {
     if (::close(std::exchange(descriptor_, -1)) != 0) return failure("write", errno);
     return ok_status();
   }
-  if (::fsync(descriptor_) != 0) return failure("sync", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) return failure("write", errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return failure("rename into", errno);
   guard_.reset();

@@ -75,6 +75,8 @@ class AtomicFile {
   Status write(ByteSpan bytes);
   // Bytes appended so far.
   std::uint64_t offset_bytes() const noexcept { return offset_bytes_; }
+  // Brings what was appended to the disk, so that commit() has little left that can fail.
+  Status sync();
   // Flushes, syncs, renames. Call once, last.
   Status commit();
 

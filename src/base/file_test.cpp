@@ -136,6 +136,27 @@ TEST_F(AtomicFileTest, AppearsUnderItsNameOnlyWhenCommitted) {
   EXPECT_EQ(names(), std::set<std::string>{"proof.json"});
 }
 
+TEST_F(AtomicFileTest, FailsAtSyncWhenTheDiskIsFull) {
+  auto file = AtomicFile::create("/dev/full");
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->write(Bytes{1, 2, 3}).ok());  // still in the buffer
+  const Status synced = file->sync();
+  ASSERT_FALSE(synced.ok());
+  EXPECT_EQ(synced.error().kind, ErrorKind::kResourceExhausted);
+}
+
+TEST_F(AtomicFileTest, SyncsBeforeItTakesItsName) {
+  const auto path = folder_ / "synced";
+  auto file = AtomicFile::create(path);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->write(Bytes{1, 2, 3}).ok());
+  ASSERT_TRUE(file->sync().ok());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  ASSERT_TRUE(file->write(Bytes{4}).ok());
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_EQ(std::filesystem::file_size(path), 4u);
+}
+
 TEST_F(AtomicFileTest, LeavesNothingWhenDropped) {
   const fs::path path = folder_ / "key";
   ASSERT_TRUE(write_file(path, std::string_view("old")).ok());
