@@ -7,7 +7,8 @@
 namespace cuzk::filecoin {
 namespace {
 
-// Largest sector whose big circuits are recorded flat: 64 million rows at most.
+// Largest sector whose big circuits are recorded flat. The next sizes are 32 and 64 GiB, whose
+// circuits other than winning PoSt's have over 80 million rows.
 constexpr std::uint64_t kFlatCircuitByteCountMax = std::uint64_t{1} << 30;
 
 base::Status check_recordable(CircuitKind kind, const SectorShape& shape) {

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr std::string_view kManifest = "sector.json";
+constexpr std::string_view kManifest = kSectorManifest;
 constexpr std::string_view kReplica = "replica.dat";
 constexpr std::string_view kAux = "p_aux";
 constexpr std::uint64_t kManifestByteCountMax = 1 << 16;
@@ -186,6 +186,19 @@ base::Status check_commitments(const fs::path& folder, const SealedSector& secto
 }
 
 }  // namespace
+
+std::vector<fs::path> sector_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    const bool is_cache = name.starts_with("sc-02-data-") && name.ends_with(".dat");
+    if (is_cache || name == kManifest || name == kReplica || name == kAux) {
+      files.push_back(it->path());
+    }
+  }
+  return files;
+}
 
 std::optional<RegisteredSeal> registered_seal_of(const PorepConfig& config) {
   for (unsigned number = 0; number < kRegisteredSealCount; ++number) {

@@ -8,6 +8,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "filecoin/vanilla/seal.h"
 
@@ -19,6 +21,12 @@ base::Status write_sector(const std::filesystem::path& folder, const SealedSecto
 // Errors: kNotFound without a manifest, kMalformed, kMismatch when files contradict each other;
 // each names the file.
 base::Result<SealedSector> read_sector(const std::filesystem::path& folder);
+
+// The manifest's name in a folder. It is written last: a folder that has it holds a whole sector.
+inline constexpr std::string_view kSectorManifest = "sector.json";
+
+// The files in `folder` that are a sector's by their names; none when there is no such folder.
+std::vector<std::filesystem::path> sector_files(const std::filesystem::path& folder);
 
 // The registered proof of a sector sealed under one; nothing for other configurations.
 std::optional<RegisteredSeal> registered_seal_of(const PorepConfig& config);

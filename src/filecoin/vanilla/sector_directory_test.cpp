@@ -126,6 +126,18 @@ TEST_F(SectorDirectory, NamesTheManifestFieldThatIsWrong) {
   EXPECT_FALSE(read_sector(folder_).ok());
 }
 
+TEST_F(SectorDirectory, KnowsItsFilesByName) {
+  EXPECT_TRUE(sector_files(folder_).empty()) << "no folder yet";
+  const SealedSector sector = testing::sealed_sector_of("2KiB");
+  ASSERT_TRUE(write_sector(folder_, sector).ok());
+  const auto count_all = std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+  EXPECT_EQ(sector_files(folder_).size(), static_cast<std::size_t>(count_all));
+  for (const char* other : {"c1.json", "proof.bin", "sc-02-data-notes.txt"}) {
+    ASSERT_TRUE(base::write_file(folder_ / other, std::string_view("x")).ok());
+  }
+  EXPECT_EQ(sector_files(folder_).size(), static_cast<std::size_t>(count_all));
+}
+
 TEST(RegisteredSealOf, IsTheProofOfItsConfigOnly) {
   for (unsigned number = 0; number < kRegisteredSealCount; ++number) {
     const auto found = registered_seal_of(PorepConfig::of(registered_seal(number).value()));
