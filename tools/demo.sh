@@ -24,10 +24,12 @@ build() {
 }
 
 make_params() {
-  if ls "$demo"/params/*replication*.params >/dev/null 2>&1; then
+  # The .params file is written last, but older runs may have left one alone: both must be there.
+  if ls "$demo"/params/*replication*.params >/dev/null 2>&1 &&
+    ls "$demo"/params/*replication*.vk >/dev/null 2>&1; then
     return
   fi
-  "$cuzk" filecoin params --sector-size 2KiB --kind porep --params-dir "$demo/params" \
+  "$cuzk" filecoin params --sector-size 2KiB --kind porep --params-dir "$demo/params" --force \
     >"$demo/params.txt"
 }
 

@@ -36,6 +36,7 @@ TEST(CommandLine, EveryCommandHasHelpWithAnExample) {
     EXPECT_THAT(result.out, HasSubstr("Example:\n  cuzk " + command.front()));
     EXPECT_THAT(result.out, HasSubstr("--json"));
     EXPECT_THAT(result.out, HasSubstr("--threads"));
+    EXPECT_THAT(result.out, HasSubstr("--memory"));
     EXPECT_EQ(result.err, "");
   }
   const CommandResult top = run_cuzk({"--help"});
@@ -81,6 +82,59 @@ TEST(CommandLine, UsageErrorsAreJsonWhenAskedFor) {
   EXPECT_EQ(run_cuzk({"prove", "--json"}).json()["error"]["kind"], "invalid_argument");
 }
 
+TEST(CommandLine, EmptyPathsAreRefusedBeforeAnyWork) {
+  for (const char* flag : {"--zkey", "--witness", "--proof", "--public"}) {
+    std::vector<std::string> arguments = {"prove"};
+    for (const char* each : {"--zkey", "--witness", "--proof", "--public"}) {
+      arguments.insert(arguments.end(), {each, each == std::string(flag) ? "" : "x"});
+    }
+    const CommandResult result = run_cuzk(arguments);
+    expect_one_sentence(result);
+    EXPECT_THAT(result.err, HasSubstr(flag));
+    EXPECT_THAT(result.err, HasSubstr("empty"));
+  }
+}
+
+TEST(CommandLine, AnAnswerThatCannotBeWrittenIsAnError) {
+  CUZK_DATA_OR_SKIP(zkey, "circom/mul1000-bn128/circuit_final.zkey");
+  const std::string command = std::string(CUZK_COMMAND) + " ";
+  for (const std::string& call : {"inspect " + zkey.string(), "inspect --json " + zkey.string(),
+                                  std::string("--help"), std::string("--version")}) {
+    const CommandResult result = run_program("sh", {"-c", command + call + " >/dev/full"});
+    expect_one_sentence(result);
+    EXPECT_THAT(result.err, HasSubstr("standard output"));
+  }
+}
+
+TEST(CommandLine, NamesOfFilesCannotCommandTheTerminal) {
+  const CommandResult result = run_cuzk({"inspect", "\x1b[31mred\nerror: x"});
+  expect_one_sentence(result);
+  EXPECT_EQ(result.err.find('\x1b'), std::string::npos);
+  EXPECT_THAT(result.err, HasSubstr("\\x1b[31mred"));
+}
+
+TEST(CommandLine, AMemoryBudgetIsReadStrictlyAndKept) {
+  CUZK_DATA_OR_SKIP(folder, "circom/mul1000-bn128");
+  const ScratchFolder scratch;
+  const auto prove = [&](const char* memory) {
+    return run_cuzk({"prove", "--zkey", folder / "circuit_final.zkey", "--witness",
+                     folder / "witness.wtns", "--proof", scratch.file("p"), "--public",
+                     scratch.file("v"), "--memory", memory, "--json"});
+  };
+  for (const char* wrong : {"48", "many", "-1GiB", "1gib", "0MiB", "", "9999PiB"}) {
+    const CommandResult result = prove(wrong);
+    expect_one_sentence(result);
+    EXPECT_THAT(result.err, HasSubstr("--memory")) << wrong;
+  }
+  const CommandResult small = prove("64KiB");
+  expect_one_sentence(small);
+  EXPECT_EQ(small.json()["error"]["kind"], "resource_exhausted");
+  EXPECT_FALSE(fs::exists(scratch / "p"));
+  for (const char* enough : {"256MiB", "auto", "none"}) {
+    EXPECT_EQ(prove(enough).exit_code, 0) << enough;
+  }
+}
+
 TEST(CommandLine, RefusesAnUnknownCpuLevel) {
   const CommandResult result =
       run_program("env", {"CUZK_CPU_LEVEL=quantum", CUZK_COMMAND, "inspect", "x"});
@@ -102,6 +156,20 @@ TEST(CommandLine, NothingIsWrittenWhenAnOutputPathIsWrong) {
                                        scratch.file("x"), "--public", scratch.file("x")});
   expect_one_sentence(same);
   EXPECT_TRUE(fs::is_empty(scratch.path()));
+}
+
+TEST(FilecoinParams, HelpNamesTheSizesThatItTakes) {
+  const CommandResult help = run_cuzk({"filecoin", "params", "--help"});
+  for (const char* size : {"1KiB", "2KiB", "4KiB", "8KiB", "16KiB", "32KiB", "8MiB", "16MiB",
+                           "512MiB", "1GiB", "32GiB", "64GiB"}) {
+    EXPECT_THAT(help.out, HasSubstr(size));
+    const ScratchFolder scratch;
+    // Past the size and before any work: the kind is wrong.
+    const CommandResult result = run_cuzk({"filecoin", "params", "--sector-size", size, "--kind",
+                                           "no-kind", "--params-dir", scratch.file("p")});
+    expect_one_sentence(result);
+    EXPECT_THAT(result.err, HasSubstr("no-kind"));
+  }
 }
 
 TEST(Inspect, RefusesWhatItDoesNotKnow) {
@@ -151,7 +219,21 @@ TEST(Inspect, TellsTheMemoryThatAProofNeeds) {
   EXPECT_EQ(facts["wire_count"], 1003);
   EXPECT_EQ(facts["domain_log2"], 10);
   EXPECT_EQ(facts["points_checked"], true);
-  EXPECT_GT(facts["memory_to_prove_bytes"].get<std::uint64_t>(), 2u * 32u * 1024u);
+  // At least a, b and h over the domain and every wire's value; and a budget that suffices, where
+  // the evaluations alone do not fit into less.
+  const auto bytes = facts["memory_to_prove_bytes"].get<std::uint64_t>();
+  EXPECT_GE(bytes, (3u * 1024u + 1003u) * 32u);
+  EXPECT_LE(bytes, 16u << 20);
+  const ScratchFolder scratch;
+  const auto prove_within = [&](std::uint64_t budget) {
+    return run_cuzk({"prove", "--zkey", zkey.string(), "--witness",
+                     (zkey.parent_path() / "witness.wtns").string(), "--proof", scratch.file("p"),
+                     "--public", scratch.file("v"), "--memory", std::to_string(budget) + "B"});
+  };
+  EXPECT_EQ(prove_within(bytes).exit_code, 0);
+  const CommandResult refused = prove_within(2 * 1024 * 32);
+  expect_one_sentence(refused);
+  EXPECT_THAT(refused.err, HasSubstr("memory"));
 }
 
 }  // namespace

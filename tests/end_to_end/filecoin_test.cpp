@@ -117,8 +117,8 @@ TEST(FilecoinVerify, RefusesProofsOfAnotherLength) {
   const ScratchFolder scratch;
   const Flags good = porep_flags(upstream["sectors"][0], proof.string());
   const std::string bytes = read_text(proof);
-  for (const std::string changed : {std::string(), bytes.substr(1), bytes + std::string(192, '\0'),
-                                    bytes + bytes, std::string(192, '\xff')}) {
+  for (const std::string& changed : {std::string(), bytes.substr(1), bytes + std::string(192, '\0'),
+                                     bytes + bytes, std::string(192, '\xff')}) {
     write_text(scratch / "proof", changed);
     const CommandResult result = verify(with(good, "--proof", scratch.file("proof")));
     EXPECT_EQ(result.exit_code, 1) << result.err;
@@ -230,7 +230,9 @@ TEST(FilecoinSeal, SealsTheSameSectorAsUpstream) {
   ASSERT_EQ(c1.exit_code, 0) << c1.err;
   EXPECT_EQ(read_text(scratch / "c1").size(), sector["c1_json_bytes"].get<std::size_t>());
   const auto unpacked = find_data("upstream/instance1/porep-s0.c1.json");
-  if (unpacked) EXPECT_EQ(read_text(scratch / "c1"), read_text(*unpacked));
+  if (unpacked) {
+    EXPECT_EQ(read_text(scratch / "c1"), read_text(*unpacked));
+  }
 
   std::string replica = read_text(scratch / "sector/replica.dat");
   replica[100] = static_cast<char>(replica[100] ^ 1);
@@ -269,6 +271,40 @@ TEST(FilecoinInterrupt, EndsSoonAndLeavesNoFile) {
   EXPECT_EQ(result.exit_code, 130) << result.out << result.err;
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
   EXPECT_TRUE(fs::is_empty(scratch / "params"));
+}
+
+// A seal with synthetic challenges, named by its number and by porep_id and version.
+void expect_synthetic_seal_verifies(const ScratchFolder& scratch, const std::string& params,
+                                    const std::string& key) {
+  const std::string sector = scratch.file("synthetic"), c1 = scratch.file("synthetic.json"),
+                    proof = scratch.file("synthetic.bin");
+  const CommandResult sealed = run_cuzk({"filecoin", "seal", "--sector-size", "2KiB", "--dir",
+                                         sector, "--registered-proof", "10", "--json"});
+  ASSERT_EQ(sealed.exit_code, 0) << sealed.err;
+  const CommandResult opened = run_cuzk({"filecoin", "c1", "--dir", sector, "--out", c1, "--json"});
+  ASSERT_EQ(opened.exit_code, 0) << opened.err;
+  const CommandResult proved =
+      run_cuzk({"filecoin", "prove", "--c1", c1, "--params-dir", params, "--out", proof, "--json"});
+  ASSERT_EQ(proved.exit_code, 0) << proved.err;
+  const Json facts = sealed.json();
+  Flags flags = {{"--kind", "porep"},
+                 {"--sector-size", "2KiB"},
+                 {"--registered-proof", "10"},
+                 {"--vk", key},
+                 {"--proof", proof},
+                 {"--comm-r", facts["comm_r"]},
+                 {"--comm-d", facts["comm_d"]},
+                 {"--miner-id", facts["miner_id"].dump()},
+                 {"--sector", facts["sector"].dump()},
+                 {"--ticket", facts["ticket"]},
+                 {"--seed", opened.json()["seed"]}};
+  EXPECT_EQ(verify(flags).exit_code, 0);
+  flags[2] = {"--porep-id", "0a" + std::string(62, '0')};
+  flags.emplace_back("--api-version", "V1_2");
+  EXPECT_EQ(verify(flags).exit_code, 0);
+  EXPECT_EQ(verify(with(flags, "--api-version", "V1_1")).exit_code, 2);
+  flags.emplace_back("--registered-proof", "10");
+  EXPECT_EQ(verify(flags).exit_code, 2) << "both ways at once";
 }
 
 // The way of the README: about a minute of two cores and 1.1 GB of disk.
@@ -310,6 +346,17 @@ TEST(FilecoinFlow, FromDataToAVerifiedProof) {
                  {"--seed", opened.json()["seed"]}};
   EXPECT_EQ(verify(flags).exit_code, 0);
   EXPECT_EQ(verify(with(flags, "--sector", "2")).exit_code, 1);
+  // The identity that sealed, and another one.
+  std::vector<std::string> identified = prove;
+  identified.insert(identified.end(), {"--miner-id", "1001"});
+  const CommandResult stranger = run_cuzk(identified);
+  expect_one_sentence(stranger);
+  EXPECT_THAT(stranger.err, HasSubstr("replica_id"));
+  identified.back() = "1000";
+  const CommandResult owner = run_cuzk(identified);
+  EXPECT_EQ(owner.exit_code, 0) << owner.err;
+  EXPECT_EQ(owner.json()["identity_checked"], true);
+  expect_synthetic_seal_verifies(scratch, params, made.json()["vk"]);
 }
 
 }  // namespace

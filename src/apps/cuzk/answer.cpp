@@ -51,9 +51,10 @@ Answer& Answer::warn(std::string sentence) {
 std::string Answer::to_text() const {
   std::string text = headline_ + "\n";
   for (const Fact& fact : facts_) {
-    if (!fact.label.empty()) text += fmt::format("  {}: {}\n", fact.label, fact.shown);
+    if (!fact.label.empty()) text += fmt::format("  {}: {}\n", fact.label, printable(fact.shown));
   }
-  for (const std::string& sentence : warnings_) text += fmt::format("  note: {}\n", sentence);
+  for (const std::string& sentence : warnings_)
+    text += fmt::format("  note: {}\n", printable(sentence));
   return text;
 }
 
@@ -68,6 +69,22 @@ std::string error_json(const base::Error& error) {
   const Json object = {
       {"error", {{"kind", base::to_string(error.kind)}, {"message", error.message}}}};
   return dump(object, -1) + "\n";
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F are two bytes in UTF-8, the first of them c2.
+    const bool second = i > 0 && text[i - 1] == '\xc2' && byte >= 0x80 && byte < 0xa0;
+    if (byte < 0x20 || byte == 0x7f || second) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
 }
 
 std::string human_bytes(std::uint64_t bytes) {

@@ -52,6 +52,10 @@ class Answer {
 // {"error": {"kind": ..., "message": ...}}, one line.
 std::string error_json(const base::Error& error);
 
+// The text with control characters as \xNN, for terminals: a file's name or content must not move
+// the cursor or change the colours. Line ends are control characters too.
+std::string printable(std::string_view text);
+
 // "1.04 GiB", "512 bytes".
 std::string human_bytes(std::uint64_t bytes);
 

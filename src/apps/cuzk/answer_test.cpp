@@ -34,6 +34,18 @@ TEST(Answer, KeepsJsonValidWhateverTheText) {
   EXPECT_TRUE(Json::accept(error_json({base::ErrorKind::kMalformed, "bad byte \xfe"})));
 }
 
+TEST(Answer, ShowsControlCharactersInsteadOfObeyingThem) {
+  EXPECT_EQ(printable("plain \xc3\xa9 \xe2\x82\xac text"), "plain \xc3\xa9 \xe2\x82\xac text");
+  EXPECT_EQ(printable("a\x1b[31mb\rc\nd\x7f"), "a\\x1b[31mb\\x0dc\\x0ad\\x7f");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(printable("\xc2\x9b").find('\x9b'), std::string::npos);
+  Answer answer("x");
+  answer.add("path", "\x1b]0;title\x07", "path").warn("bell \x07");
+  EXPECT_EQ(answer.to_text().find('\x1b'), std::string::npos);
+  EXPECT_EQ(answer.to_text().find('\x07'), std::string::npos);
+  EXPECT_EQ(Json::parse(answer.to_json())["path"], "\x1b]0;title\x07");
+}
+
 TEST(Answer, CarriesItsExitCode) {
   EXPECT_EQ(Answer("x").exit_code(), kExitYes);
   EXPECT_EQ(Answer("x", kExitNo).exit_code(), kExitNo);

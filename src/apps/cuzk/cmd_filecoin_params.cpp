@@ -5,6 +5,14 @@
 #include "apps/cuzk/job_filecoin.h"
 
 namespace cuzk::apps {
+namespace {
+
+// As circuit_shape() has it: larger circuits are too large to be kept flat, winning PoSt's are not.
+constexpr char kSizesHelp[] =
+    "1KiB, 2KiB, 4KiB, 8KiB, 16KiB, 32KiB, 8MiB, 16MiB, 512MiB or 1GiB\n"
+    "(not all kinds have all sizes); winning-post also 32GiB and 64GiB";
+
+}  // namespace
 
 void add_filecoin_params_command(CLI::App& group, Invocation& invocation) {
   const auto request = std::make_shared<MakeParamsRequest>();
@@ -12,7 +20,7 @@ void add_filecoin_params_command(CLI::App& group, Invocation& invocation) {
       add_command(group, invocation, "params",
                   "Make DEVELOPMENT parameters for a circuit: insecure, for tests only",
                   "cuzk filecoin params --sector-size 2KiB --kind porep --params-dir params");
-  command->add_option("--sector-size", request->sector_size, "2KiB, 8MiB or 512MiB")->required();
+  command->add_option("--sector-size", request->sector_size, kSizesHelp)->required();
   command->add_option("--kind", request->kind, "porep, winning-post, window-post or update")
       ->required();
   add_path(*command, "--params-dir", request->folder,

@@ -20,6 +20,15 @@ void add_filecoin_prove_command(CLI::App& group, Invocation& invocation) {
   add_path(*command, "--out", request->out,
            "Where the proof goes, 192 bytes a partition; an existing file is replaced")
       ->required();
+  CLI::Option* prover =
+      command->add_option("--prover-id", request->prover_id_hex,
+                          "Who sealed the sector, 32 bytes of hex: the ticket and the sector\n"
+                          "number are checked against it before the proof");
+  CLI::Option* miner = command->add_option("--miner-id", request->miner_id,
+                                           "Instead of the prover id: the miner's number");
+  prover->excludes(miner);
+  command->add_option("--sector", request->sector,
+                      "Sector number (default: SectorNum of Curio's wrapper)");
   add_key_check_option(*command, request->query_check);
   command->callback([&invocation, request] {
     invocation.action = [request](Session& session) { return prove_c1(*request, session); };

@@ -8,10 +8,12 @@ namespace cuzk::apps {
 namespace {
 
 void add_porep_options(CLI::App& command, VerifyFilecoinRequest& request) {
-  command.add_option("--registered-proof", request.registered_proof,
-                     "Number of the registered proof");
-  command.add_option("--porep-id", request.porep_id_hex,
-                     "Instead of the number: the porep id, with --api-version");
+  CLI::Option* number = command.add_option("--registered-proof", request.registered_proof,
+                                           "Number of the registered proof");
+  CLI::Option* porep_id =
+      command.add_option("--porep-id", request.porep_id_hex,
+                         "Instead of the number: the porep id, with --api-version");
+  number->excludes(porep_id);
   command.add_option("--api-version", request.api_version, "V1_0, V1_1 or V1_2");
   command.add_option("--comm-r", request.comm_r_hex, "Commitment to the replica");
   command.add_option("--comm-d", request.comm_d_hex, "Commitment to the data");

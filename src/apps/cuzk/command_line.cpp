@@ -12,6 +12,8 @@
 #include "apps/cuzk/commands.h"
 #include "base/cpu.h"
 #include "base/interrupt.h"
+#include "base/ledger.h"
+#include "base/memory_limits.h"
 #include "base/threads.h"
 
 namespace cuzk::apps {
@@ -25,15 +27,23 @@ constexpr char kFooter[] =
     "With --json the answer, or the error, is one JSON object on standard output.\n"
     "`cuzk COMMAND --help` shows a command's options and an example.";
 
-void print(std::FILE* stream, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
+// Whether all of it left the process.
+bool print(std::FILE* stream, const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  return std::fflush(stream) == 0 && written;
 }
 
 int report_error(const base::Error& error, bool json) {
-  if (json) print(stdout, error_json(error));
-  print(stderr, "error: " + error.message + "\n");
+  if (json) print(stdout, error_json(error));  // what fails here is told by the exit code anyway
+  print(stderr, "error: " + printable(error.message) + "\n");
   return base::interrupted() ? base::kInterruptedExitCode : kExitError;
+}
+
+// An answer that did not arrive is no answer: `exit_code` counts only when it did.
+int answer_with(const std::string& text, int exit_code) {
+  if (print(stdout, text)) return exit_code;
+  return report_error({base::ErrorKind::kIo, "the answer cannot be written to standard output"},
+                      false);
 }
 
 bool asks_for(int count, char** arguments, std::string_view flag) {
@@ -66,17 +76,29 @@ base::Result<Answer> run_guarded(const Action& action, Session& session) {
   }
 }
 
+base::Status set_memory_budget(const std::string& text) {
+  if (text.empty()) return base::ok_status();
+  CUZK_TRY(const auto limits, base::detect_memory_limits());
+  const auto budget = base::resolve_budget(text, limits);
+  if (!budget.ok()) return base::Error(budget.error()).within("--memory");
+  base::Ledger::process().set_budget(*budget);
+  return base::ok_status();
+}
+
 int run_action(const Invocation& invocation) {
   if (const base::Status level = base::cpu_level_request(); !level.ok()) {
     return report_error(level.error(), invocation.common.json);
+  }
+  if (const base::Status budget = set_memory_budget(invocation.common.memory); !budget.ok()) {
+    return report_error(budget.error(), invocation.common.json);
   }
   base::set_thread_count(invocation.common.threads);
   Session session(invocation.common);
   const base::Result<Answer> answer = run_guarded(invocation.action, session);
   session.end_progress();
   if (!answer.ok()) return report_error(answer.error(), invocation.common.json);
-  print(stdout, invocation.common.json ? answer->to_json() : answer->to_text());
-  return answer->exit_code();
+  return answer_with(invocation.common.json ? answer->to_json() : answer->to_text(),
+                     answer->exit_code());
 }
 
 }  // namespace
@@ -89,6 +111,14 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::strin
       ->add_option("--threads", invocation.common.threads,
                    "Threads to use (default: every CPU of this process)")
       ->check(CLI::Range(1u, 4096u));
+  command
+      ->add_option("--memory", invocation.common.memory,
+                   "Most memory for large buffers, e.g. 48GiB; auto: what the machine gives\n"
+                   "(default: none, no limit)")
+      ->check([](const std::string& size) {
+        return size.empty() ? std::string("the size is empty") : std::string();
+      })
+      ->type_name("SIZE");
   command->footer("Example:\n  " + example);
   return command;
 }
@@ -96,7 +126,12 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::strin
 CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesystem::path& target,
                       const std::string& description) {
   const auto set = [&target](const std::string& text) { target = text; };
-  return command.add_option_function<std::string>(flag, set, description)->type_name("FILE");
+  const auto check = [](const std::string& text) {
+    return text.empty() ? std::string("the path is empty") : std::string();
+  };
+  return command.add_option_function<std::string>(flag, set, description)
+      ->check(check)
+      ->type_name("FILE");
 }
 
 void add_key_check_option(CLI::App& command, formats::KeyCheck& target) {
@@ -133,11 +168,9 @@ int run_command_line(int argument_count, char** arguments) {
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::CallForHelp&) {
-    print(stdout, app.help());
-    return kExitYes;
+    return answer_with(app.help(), kExitYes);
   } catch (const CLI::Success& asked) {  // version
-    print(stdout, std::string(asked.what()) + (json ? "" : "\n"));
-    return kExitYes;
+    return answer_with(std::string(asked.what()) + (json ? "" : "\n"), kExitYes);
   } catch (const CLI::ParseError& error) {
     return report_error(usage_error(error), json);
   }

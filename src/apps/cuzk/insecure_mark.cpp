@@ -1,27 +1,46 @@
-// The file beside a development key.
+// The file beside a development key: one line for people, one with the digest of the key.
 #include "apps/cuzk/insecure_mark.h"
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
+#include "hash/sha256.h"
 
 namespace cuzk::apps {
 namespace {
+
+constexpr std::string_view kDigestLabel = "sha256 of the verifying key: ";
+constexpr std::uint64_t kMarkBytesMax = 1 << 16;
 
 std::filesystem::path mark_path(const std::filesystem::path& key) {
   return key.string() + ".INSECURE";
 }
 
+std::string digest_line(base::ByteSpan verifying_key) {
+  std::string line(kDigestLabel);
+  for (const std::uint8_t byte : hash::sha256(verifying_key)) line += fmt::format("{:02x}", byte);
+  return line + "\n";
+}
+
 }  // namespace
 
-base::Status write_insecure_mark(const std::filesystem::path& key) {
-  const std::string text = key.filename().string() + ": " + kInsecureSentence + ".\n";
+base::Status write_insecure_mark(const std::filesystem::path& key, base::ByteSpan verifying_key) {
+  const std::string text =
+      key.filename().string() + ": " + kInsecureSentence + ".\n" + digest_line(verifying_key);
   return base::write_file(mark_path(key), std::string_view(text));
 }
 
-bool has_insecure_mark(const std::filesystem::path& key) {
+bool has_insecure_mark(const std::filesystem::path& key, base::ByteSpan verifying_key) {
   std::error_code failed;
-  return std::filesystem::exists(mark_path(key), failed);
+  if (!std::filesystem::exists(mark_path(key), failed)) return false;
+  const auto bytes = base::read_file(mark_path(key), kMarkBytesMax);
+  if (!bytes.ok()) return true;
+  const std::string text(bytes->begin(), bytes->end());
+  const std::size_t line = text.find(kDigestLabel);
+  if (line == text.npos) return true;
+  return text.substr(line) == digest_line(verifying_key);
 }
 
 }  // namespace cuzk::apps

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/bytes.h"
 #include "base/result.h"
 
 namespace cuzk::apps {
@@ -11,10 +12,12 @@ inline constexpr char kInsecureSentence[] =
     "the secrets of this key were known to the machine that made it: whoever ran the set-up could "
     "forge proofs, so never use it where a proof protects something";
 
-// Writes "<key>.INSECURE" with the sentence.
-base::Status write_insecure_mark(const std::filesystem::path& key);
+// Writes "<key>.INSECURE" with the sentence and the digest of the verifying key, as the files of
+// its format have it. Written before the key itself.
+base::Status write_insecure_mark(const std::filesystem::path& key, base::ByteSpan verifying_key);
 
-// Whether `key` has such a file beside it.
-bool has_insecure_mark(const std::filesystem::path& key);
+// Whether `key` has such a file beside it and the file is about this verifying key: a mark outlives
+// the key when somebody puts another in its place. A mark without a readable digest counts.
+bool has_insecure_mark(const std::filesystem::path& key, base::ByteSpan verifying_key);
 
 }  // namespace cuzk::apps

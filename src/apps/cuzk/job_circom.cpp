@@ -6,12 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "apps/cuzk/insecure_mark.h"
 #include "apps/cuzk/output.h"
 #include "base/file.h"
 #include "formats/json.h"
 #include "formats/snarkjs/documents.h"
 #include "formats/snarkjs/wtns.h"
 #include "formats/snarkjs/zkey.h"
+#include "formats/with_curve.h"
 #include "groth16/prove.h"
 #include "groth16/verify.h"
 
@@ -43,9 +45,9 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
   const auto backend = groth16::make_cpu_backend<C>();
   CUZK_TRY(const groth16::Proof<C> proof, groth16::prove(*backend, inputs));
   const auto public_values = std::span(assignment->inputs).subspan(1);
-  CUZK_TRY_STATUS(base::write_file(request.proof, formats::encode_proof<C>(proof)));
   CUZK_TRY_STATUS(
-      base::write_file(request.public_values, formats::encode_public_values<C>(public_values)));
+      write_together({{request.proof, formats::encode_proof<C>(proof)},
+                      {request.public_values, formats::encode_public_values<C>(public_values)}}));
   Answer answer("Proved, and the proof verifies.");
   answer.add("valid", true, "")
       .add("proof", request.proof.string(), "proof")
@@ -57,11 +59,17 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
       .add_seconds("seconds", session.elapsed_s(), "time")
       .add_bytes("peak_rss_bytes", peak_rss_bytes(), "peak memory");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);
+  const std::string vkey = formats::encode_verification_key<C>(loaded.key->vk);
+  if (has_insecure_mark(request.zkey,
+                        {reinterpret_cast<const std::uint8_t*>(vkey.data()), vkey.size()})) {
+    answer.warn(kInsecureSentence);
+  }
   return answer;
 }
 
 // Whether a document is a proof by its members. One whose points are no points is an invalid proof;
-// a document of another kind is an error.
+// a document of another kind, and a proof of another curve or protocol, are errors: the inputs do
+// not belong together.
 bool has_proof_members(base::ByteSpan text) {
   const auto document = formats::parse_json(text, "");
   if (!document.ok() || !document->is_object()) return false;
@@ -91,7 +99,9 @@ base::Result<Answer> verify_over(const CircomVerifyRequest& request, base::ByteS
   CUZK_TRY(const base::Bytes proof_text, formats::read_document(request.proof));
   const auto proof = formats::parse_proof<C>(proof_text, request.proof.string());
   if (!proof.ok()) {
-    if (!has_proof_members(proof_text)) return proof.error();
+    if (proof.error().kind != base::ErrorKind::kMalformed || !has_proof_members(proof_text)) {
+      return proof.error();
+    }
     return verdict<C>(values.size(), proof.error().message);
   }
   CUZK_TRY(const bool valid, groth16::verify<C>(key, values, *proof));
@@ -105,16 +115,17 @@ base::Result<Answer> prove_circom(const CircomProveRequest& request, Session& se
                                 {request.zkey, request.witness}, Overwrite::kReplace));
   CUZK_TRY(const auto zkey, MappedFile::open(request.zkey));
   CUZK_TRY(const auto header, formats::read_zkey_header(zkey->bytes(), zkey->name()));
-  if (header.curve == CurveId::kBn254) return prove_over<curve::Bn254>(request, zkey, session);
-  return prove_over<curve::Bls12_381>(request, zkey, session);
+  return formats::with_curve(header.curve, [&]<class C>(std::type_identity<C>) {
+    return prove_over<C>(request, zkey, session);
+  });
 }
 
 base::Result<Answer> verify_circom(const CircomVerifyRequest& request) {
   CUZK_TRY(const base::Bytes key_text, formats::read_document(request.verifying_key));
   CUZK_TRY(const CurveId curve,
            formats::read_document_curve(key_text, request.verifying_key.string()));
-  if (curve == CurveId::kBn254) return verify_over<curve::Bn254>(request, key_text);
-  return verify_over<curve::Bls12_381>(request, key_text);
+  return formats::with_curve(
+      curve, [&]<class C>(std::type_identity<C>) { return verify_over<C>(request, key_text); });
 }
 
 }  // namespace cuzk::apps

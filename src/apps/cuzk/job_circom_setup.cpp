@@ -11,13 +11,13 @@
 #include "formats/snarkjs/documents.h"
 #include "formats/snarkjs/r1cs_file.h"
 #include "formats/snarkjs/zkey.h"
+#include "formats/with_curve.h"
 #include "groth16/setup.h"
 
 namespace cuzk::apps {
 namespace {
 
 using base::MappedFile;
-using formats::CurveId;
 
 template <class C>
 base::Result<Answer> setup_over(const CircomSetupRequest& request, const MappedFile& file,
@@ -30,10 +30,13 @@ base::Result<Answer> setup_over(const CircomSetupRequest& request, const MappedF
            groth16::setup<C>(*shape, waste, groth16::QapConvention::kOddCosetLagrange,
                              session.control()));
   session.stage("writing the key");
+  // The mark first and the key that proves last: it never lies there unmarked, nor without the key
+  // that verifies.
+  const std::string vkey = formats::encode_verification_key<C>(key->vk);
+  CUZK_TRY_STATUS(write_insecure_mark(
+      request.zkey, {reinterpret_cast<const std::uint8_t*>(vkey.data()), vkey.size()}));
+  CUZK_TRY_STATUS(base::write_file(request.verifying_key, vkey));
   CUZK_TRY_STATUS(formats::write_zkey<C>(request.zkey, *key, *shape, &session.progress()));
-  CUZK_TRY_STATUS(
-      base::write_file(request.verifying_key, formats::encode_verification_key<C>(key->vk)));
-  CUZK_TRY_STATUS(write_insecure_mark(request.zkey));
   Answer answer("Made a DEVELOPMENT key: fit for tests, not for value.");
   answer.add("insecure", true, "")
       .add("zkey", request.zkey.string(), "proving key")
@@ -54,8 +57,9 @@ base::Result<Answer> setup_circom(const CircomSetupRequest& request, Session& se
                                 request.force ? Overwrite::kReplace : Overwrite::kRefuse));
   CUZK_TRY(const auto file, MappedFile::open(request.r1cs));
   CUZK_TRY(const auto header, formats::read_r1cs_header(file->bytes(), file->name()));
-  if (header.curve == CurveId::kBn254) return setup_over<curve::Bn254>(request, *file, session);
-  return setup_over<curve::Bls12_381>(request, *file, session);
+  return formats::with_curve(header.curve, [&]<class C>(std::type_identity<C>) {
+    return setup_over<C>(request, *file, session);
+  });
 }
 
 }  // namespace cuzk::apps

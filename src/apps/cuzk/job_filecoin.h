@@ -10,6 +10,7 @@
 #include "apps/cuzk/session.h"
 #include "filecoin/identity.h"
 #include "filecoin/parameter_name.h"
+#include "filecoin/porep/config.h"
 #include "filecoin/registered_proof.h"
 #include "formats/key_check.h"
 
@@ -50,6 +51,11 @@ base::Result<Answer> write_c1(const WriteC1Request& request, Session& session);
 
 struct ProveC1Request {
   std::filesystem::path c1, params_folder, out;
+  // Who is said to have sealed the sector. With a prover (one of the two), replica_id must follow
+  // from it, the sector number and the ticket; without, ticket and sector number stand unchecked,
+  // because nothing else in a C1 depends on them. The outer form carries its sector number.
+  std::optional<std::uint64_t> miner_id, sector;
+  std::string prover_id_hex;
   formats::KeyCheck query_check = formats::KeyCheck::kNone;
 };
 // Checks the vanilla proofs, proves each partition with the parameters found by name, verifies with
@@ -68,5 +74,12 @@ struct VerifyFilecoinRequest {
   std::vector<std::string> replicas;  // "SECTOR:COMM_R_HEX"
 };
 base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request);
+
+// Which PoRep the request is about: the registered proof's, or that of the registered proof whose
+// porep_id and API version are given, with its kind of challenges. Errors: kInvalidArgument for too
+// few or exclusive flags, kMismatch for a number of another size, a version that is not the
+// number's, a porep_id that no registered proof has.
+base::Result<filecoin::PorepConfig> porep_config_of(const VerifyFilecoinRequest& request,
+                                                    const filecoin::SectorShape& shape);
 
 }  // namespace cuzk::apps

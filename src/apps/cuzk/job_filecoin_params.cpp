@@ -22,12 +22,14 @@ base::Status write_all(const MakeParamsRequest& request, const std::string& name
                        const filecoin::SectorShape& shape, const formats::BlsProvingKey& key,
                        Session& session) {
   const std::filesystem::path base = request.folder / name;
-  // The mark first: parameters never lie there without it.
-  CUZK_TRY_STATUS(write_insecure_mark(base.string() + ".params"));
-  CUZK_TRY_STATUS(formats::write_params(base.string() + ".params", key, &session.progress()));
+  CUZK_TRY(const base::Bytes vk, formats::encode_bellperson_vk(key.vk));
+  // The mark first and the parameters last: they never lie there unmarked, nor without the key that
+  // verifies, whatever ends this process.
+  CUZK_TRY_STATUS(write_insecure_mark(base.string() + ".params", vk));
   CUZK_TRY_STATUS(formats::write_bellperson_vk(base.string() + ".vk", key.vk));
-  return base::write_file(base.string() + ".meta",
-                          std::string_view(filecoin::parameter_meta(shape)));
+  CUZK_TRY_STATUS(
+      base::write_file(base.string() + ".meta", std::string_view(filecoin::parameter_meta(shape))));
+  return formats::write_params(base.string() + ".params", key, &session.progress());
 }
 
 }  // namespace

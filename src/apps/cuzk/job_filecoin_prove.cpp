@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "filecoin/job.h"
 #include "formats/bellperson/params.h"
+#include "formats/bellperson/verifying_key.h"
 #include "groth16/proof_bytes.h"
 #include "groth16/prove.h"
 #include "groth16/verify.h"
@@ -31,6 +32,8 @@ struct PorepJob {
   filecoin::PorepClaim claim;
   std::shared_ptr<const r1cs::Shape<Fr>> shape;
   std::shared_ptr<const formats::BlsProvingKey> key;
+  // Keeps what it learns of the key from one partition to the next.
+  std::unique_ptr<groth16::Backend<Bls12_381>> backend;
 };
 
 base::Result<filecoin::C1File> read_c1_file(const std::filesystem::path& path) {
@@ -38,9 +41,51 @@ base::Result<filecoin::C1File> read_c1_file(const std::filesystem::path& path) {
   return filecoin::read_c1(text, path.string());
 }
 
-base::Result<formats::LoadedParams> open_porep_params(const ProveC1Request& request,
-                                                      const filecoin::SectorShape& shape,
-                                                      Session& session) {
+// Files that no output may replace: the C1 and every key in the folder of the parameters.
+std::vector<std::filesystem::path> protected_files(const ProveC1Request& request) {
+  std::vector<std::filesystem::path> files = {request.c1};
+  std::error_code failed;
+  for (std::filesystem::directory_iterator it(request.params_folder, failed), end;
+       !failed && it != end; it.increment(failed)) {
+    const std::string extension = it->path().extension().string();
+    for (const char* of_keys : {".params", ".vk", ".meta", ".INSECURE"}) {
+      if (extension == of_keys) files.push_back(it->path());
+    }
+  }
+  return files;
+}
+
+// Who is said to have sealed the sector, where the request tells.
+base::Result<std::optional<filecoin::C1Identity>> identity_of(const ProveC1Request& request,
+                                                              const filecoin::C1File& file) {
+  if (request.sector && file.sector_number && *request.sector != *file.sector_number) {
+    return Error{ErrorKind::kMismatch,
+                 fmt::format("{}: SectorNum is {}, --sector is {}", request.c1.string(),
+                             *file.sector_number, *request.sector)};
+  }
+  const bool has_prover = request.miner_id.has_value() || !request.prover_id_hex.empty();
+  const auto sector = request.sector ? request.sector : file.sector_number;
+  if (!has_prover && request.sector && !file.sector_number) {
+    return Error{ErrorKind::kInvalidArgument, "--sector needs --miner-id or --prover-id"};
+  }
+  if (!has_prover) return std::optional<filecoin::C1Identity>();
+  if (!sector) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("{}: has no SectorNum, so --miner-id and --prover-id need --sector",
+                             request.c1.string())};
+  }
+  filecoin::C1Identity identity;
+  identity.sector_number = *sector;
+  if (request.miner_id) {
+    identity.prover_id = filecoin::prover_id_of_miner(*request.miner_id);
+  } else {
+    CUZK_TRY(identity.prover_id, filecoin::node_from_hex(request.prover_id_hex, "--prover-id"));
+  }
+  return std::optional(identity);
+}
+
+base::Result<std::filesystem::path> find_porep_params(const ProveC1Request& request,
+                                                      const filecoin::SectorShape& shape) {
   const std::filesystem::path path =
       request.params_folder /
       (filecoin::parameter_set_name(filecoin::CircuitKind::kPorep, shape) + ".params");
@@ -50,6 +95,13 @@ base::Result<formats::LoadedParams> open_porep_params(const ProveC1Request& requ
                  fmt::format("{}: the parameters for {} are not in --params-dir", path.string(),
                              shape.name)};
   }
+  return path;
+}
+
+base::Result<formats::LoadedParams> open_porep_params(const std::filesystem::path& path,
+                                                      const ProveC1Request& request,
+                                                      Session& session) {
+  session.stage("reading the parameters");
   formats::KeyCheckOptions checks;
   checks.queries = request.query_check;
   checks.progress = &session.progress();
@@ -70,9 +122,8 @@ base::Result<Proof> prove_partition(const PorepJob& job, unsigned partition, Ses
                              partition)};
   }
   session.stage(fmt::format("proof of partition {}", partition));
-  const auto backend = groth16::make_cpu_backend<Bls12_381>();
   const groth16::ProveInputs<Bls12_381> inputs{job.key, job.shape, assignment, session.control()};
-  CUZK_TRY(const Proof proof, groth16::prove(*backend, inputs));
+  CUZK_TRY(const Proof proof, groth16::prove(*job.backend, inputs));
   CUZK_TRY(const bool valid, groth16::verify<Bls12_381>(job.key->vk, derived, proof));
   if (!valid) {
     return Error{ErrorKind::kVerificationFailed,
@@ -100,18 +151,22 @@ Answer porep_answer(const ProveC1Request& request, const PorepJob& job,
 }  // namespace
 
 base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
-  CUZK_TRY_STATUS(check_outputs({{"--out", request.out}}, {request.c1}, Overwrite::kReplace));
+  CUZK_TRY_STATUS(
+      check_outputs({{"--out", request.out}}, protected_files(request), Overwrite::kReplace));
   session.stage("reading the vanilla proofs");
   CUZK_TRY(const filecoin::C1File file, read_c1_file(request.c1));
   const filecoin::PorepC1& c1 = file.c1;
   const filecoin::SectorShape& shape = *c1.registered_proof.shape;
-  CUZK_TRY(const formats::LoadedParams params, open_porep_params(request, shape, session));
+  CUZK_TRY(const auto identity, identity_of(request, file));
+  CUZK_TRY(const std::filesystem::path params_path, find_porep_params(request, shape));
   session.stage("checking the vanilla proofs");
-  CUZK_TRY_STATUS(filecoin::verify_c1(c1));
+  CUZK_TRY_STATUS(filecoin::verify_c1(c1, identity));
+  CUZK_TRY(const formats::LoadedParams params, open_porep_params(params_path, request, session));
   session.stage("recording the circuit");
   CUZK_TRY(auto circuit, filecoin::circuit_shape(filecoin::CircuitKind::kPorep, shape));
   const PorepJob job{c1, filecoin::porep_claim(c1),
-                     std::make_shared<const r1cs::Shape<Fr>>(std::move(circuit)), params.key};
+                     std::make_shared<const r1cs::Shape<Fr>>(std::move(circuit)), params.key,
+                     groth16::make_cpu_backend<Bls12_381>()};
   std::vector<Proof> proofs;
   for (unsigned partition = 0; partition < c1.partitions.size(); ++partition) {
     CUZK_TRY_STATUS(session.control().check("the partitions"));
@@ -120,8 +175,10 @@ base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
   }
   CUZK_TRY_STATUS(base::write_file(request.out, groth16::encode_proofs(proofs)));
   Answer answer = porep_answer(request, job, proofs, session);
+  answer.add("identity_checked", identity.has_value(), "prover, sector and ticket checked");
   for (const std::string& warning : params.warnings) answer.warn(warning);
-  if (has_insecure_mark(job.key->name)) answer.warn(kInsecureSentence);
+  CUZK_TRY(const base::Bytes vk, formats::encode_bellperson_vk(job.key->vk));
+  if (has_insecure_mark(job.key->name, vk)) answer.warn(kInsecureSentence);
   return answer;
 }
 

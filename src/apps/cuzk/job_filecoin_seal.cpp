@@ -38,10 +38,9 @@ base::Result<base::Bytes> sector_data(const SealSectorRequest& request,
   return base::read_file(request.data, capacity);
 }
 
-// A sector's folder is complete when it has its manifest, which is written last; without it the
-// other files are remains that may be replaced.
+// Without a manifest the other files are remains that may be replaced.
 std::filesystem::path manifest_of(const std::filesystem::path& folder) {
-  return folder / "sector.json";
+  return folder / filecoin::kSectorManifest;
 }
 
 base::Status check_no_sector(const std::filesystem::path& folder) {
@@ -49,6 +48,14 @@ base::Status check_no_sector(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(manifest_of(folder), failed)) return base::ok_status();
   return Error{ErrorKind::kAlreadyExists,
                fmt::format("{}: holds a sector already; --force replaces it", folder.string())};
+}
+
+base::Status check_data_is_no_output(const SealSectorRequest& request) {
+  if (request.data.empty()) return base::ok_status();
+  for (const auto& file : filecoin::sector_files(request.folder)) {
+    CUZK_TRY_STATUS(check_outputs({{"--dir", file}}, {request.data}, Overwrite::kReplace));
+  }
+  return base::ok_status();
 }
 
 base::Status write_replacing(const std::filesystem::path& folder,
@@ -96,6 +103,7 @@ base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& sess
   CUZK_TRY(const auto proof, choose_seal_proof(*shape, request.registered_proof));
   CUZK_TRY_STATUS(make_folder(request.folder));
   if (!request.force) CUZK_TRY_STATUS(check_no_sector(request.folder));
+  CUZK_TRY_STATUS(check_data_is_no_output(request));
   CUZK_TRY(const base::Bytes data, sector_data(request, *shape));
   filecoin::SealRequest seal_request;
   seal_request.config = filecoin::PorepConfig::of(proof);
@@ -121,7 +129,8 @@ base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& sess
 }
 
 base::Result<Answer> write_c1(const WriteC1Request& request, Session& session) {
-  CUZK_TRY_STATUS(check_outputs({{"--out", request.out}}, {}, Overwrite::kReplace));
+  CUZK_TRY_STATUS(check_outputs({{"--out", request.out}}, filecoin::sector_files(request.folder),
+                                Overwrite::kReplace));
   session.stage("reading the sector");
   CUZK_TRY(const auto sector, filecoin::read_sector(request.folder));
   const auto proof = filecoin::registered_seal_of(sector.config);

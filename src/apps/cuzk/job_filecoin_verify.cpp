@@ -38,26 +38,49 @@ base::Result<Node> required_node(const std::string& hex, const char* flag,
   return filecoin::node_from_hex(hex, flag);
 }
 
-base::Result<filecoin::PorepConfig> porep_config(const VerifyFilecoinRequest& request,
-                                                 const filecoin::SectorShape& shape) {
-  if (request.registered_proof) {
-    CUZK_TRY(const auto proof, choose_seal_proof(shape, request.registered_proof));
-    return filecoin::PorepConfig::of(proof);
+// A flag that is given must be one that its kind of proof depends on: a statement that is passed
+// over would read as verified.
+base::Status check_flags(const VerifyFilecoinRequest& request, filecoin::CircuitKind kind) {
+  const bool porep = kind == filecoin::CircuitKind::kPorep;
+  const bool update = kind == filecoin::CircuitKind::kUpdate;
+  const struct {
+    const char* flag;
+    bool given, used;
+  } flags[] = {{"--porep-id", !request.porep_id_hex.empty(), porep},
+               {"--api-version", !request.api_version.empty(), !update},
+               {"--comm-r", !request.comm_r_hex.empty(), porep || update},
+               {"--comm-d", !request.comm_d_hex.empty(), porep || update},
+               {"--comm-r-old", !request.comm_r_old_hex.empty(), update},
+               {"--prover-id", !request.prover_id_hex.empty(), porep},
+               {"--miner-id", request.miner_id.has_value(), porep},
+               {"--sector", request.sector.has_value(), porep},
+               {"--ticket", !request.ticket_hex.empty(), porep},
+               {"--seed", !request.seed_hex.empty(), porep},
+               {"--randomness", !request.randomness_hex.empty(), !porep && !update},
+               {"--replica", !request.replicas.empty(), !porep && !update}};
+  for (const auto& entry : flags) {
+    if (!entry.given || entry.used) continue;
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("--kind {} does not use {}", request.kind, entry.flag)};
   }
-  if (request.porep_id_hex.empty() || request.api_version.empty()) {
-    return missing("--registered-proof, or --porep-id and --api-version", request.kind);
-  }
-  filecoin::PorepConfig config;
-  config.shape = &shape;
-  CUZK_TRY(config.porep_id, filecoin::node_from_hex(request.porep_id_hex, "--porep-id"));
-  CUZK_TRY(config.api_version, filecoin::api_version_by_name(request.api_version));
-  return config;
+  return base::ok_status();
+}
+
+// A version given beside a number must be the number's own.
+base::Status check_version(const VerifyFilecoinRequest& request, filecoin::ApiVersion of_number) {
+  if (request.api_version.empty()) return base::ok_status();
+  CUZK_TRY(const auto given, filecoin::api_version_by_name(request.api_version));
+  if (given == of_number) return base::ok_status();
+  return Error{
+      ErrorKind::kMismatch,
+      fmt::format("--api-version {} contradicts --registered-proof {}, which is {}",
+                  request.api_version, *request.registered_proof, filecoin::to_string(of_number))};
 }
 
 base::Result<PublicInputs> porep_inputs(const VerifyFilecoinRequest& request,
                                         const filecoin::SectorShape& shape) {
   filecoin::SealClaim seal;
-  CUZK_TRY(seal.config, porep_config(request, shape));
+  CUZK_TRY(seal.config, porep_config_of(request, shape));
   if (request.miner_id) {
     seal.prover_id = filecoin::prover_id_of_miner(*request.miner_id);
   } else {
@@ -97,7 +120,9 @@ base::Result<filecoin::PostSector> post_sector(const std::string& text) {
 // The number's version, the version given by name, or the newest that the kind has.
 base::Result<filecoin::ApiVersion> post_version(const VerifyFilecoinRequest& request,
                                                 const filecoin::PostClaim& claim) {
-  if (!request.api_version.empty()) return filecoin::api_version_by_name(request.api_version);
+  if (!request.registered_proof && !request.api_version.empty()) {
+    return filecoin::api_version_by_name(request.api_version);
+  }
   filecoin::ApiVersion newest = filecoin::ApiVersion::kV1_0_0;
   for (unsigned i = 0; i < filecoin::kRegisteredPostCount; ++i) {
     CUZK_TRY(const auto proof, filecoin::registered_post(i));
@@ -112,6 +137,7 @@ base::Result<filecoin::ApiVersion> post_version(const VerifyFilecoinRequest& req
                  fmt::format("registered proof {} is {}, which is not a {} proof for {}",
                              proof.number, proof.name(), request.kind, claim.shape->name)};
   }
+  CUZK_TRY_STATUS(check_version(request, proof.api_version));
   return proof.api_version;
 }
 
@@ -142,6 +168,14 @@ base::Result<PublicInputs> update_inputs(const VerifyFilecoinRequest& request,
                                          const filecoin::SectorShape& shape) {
   filecoin::UpdateClaim claim;
   claim.shape = &shape;
+  if (request.registered_proof) {
+    CUZK_TRY(const auto proof, filecoin::registered_update(*request.registered_proof));
+    if (proof.shape != &shape) {
+      return Error{ErrorKind::kMismatch,
+                   fmt::format("registered proof {} ({}) is for sectors of {}, not of {}",
+                               proof.number, proof.name(), proof.shape->name, shape.name)};
+    }
+  }
   CUZK_TRY(claim.comm_r_old, required_node(request.comm_r_old_hex, "--comm-r-old", request.kind));
   CUZK_TRY(claim.comm_d_new, required_node(request.comm_d_hex, "--comm-d", request.kind));
   CUZK_TRY(claim.comm_r_new, required_node(request.comm_r_hex, "--comm-r", request.kind));
@@ -155,6 +189,7 @@ base::Result<PublicInputs> update_inputs(const VerifyFilecoinRequest& request,
 base::Result<PublicInputs> derive_inputs(const VerifyFilecoinRequest& request) {
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const auto kind, filecoin::circuit_kind_by_name(request.kind));
+  CUZK_TRY_STATUS(check_flags(request, kind));
   switch (kind) {
     case filecoin::CircuitKind::kPorep: return porep_inputs(request, *shape);
     case filecoin::CircuitKind::kWindowPost:
@@ -179,6 +214,33 @@ Answer verdict(const VerifyFilecoinRequest& request, std::size_t partition_count
 }
 
 }  // namespace
+
+base::Result<filecoin::PorepConfig> porep_config_of(const VerifyFilecoinRequest& request,
+                                                    const filecoin::SectorShape& shape) {
+  if (request.registered_proof) {
+    if (!request.porep_id_hex.empty()) {
+      return Error{ErrorKind::kInvalidArgument,
+                   "--porep-id and --registered-proof exclude each other"};
+    }
+    CUZK_TRY(const auto proof, choose_seal_proof(shape, request.registered_proof));
+    CUZK_TRY_STATUS(check_version(request, proof.api_version));
+    return filecoin::PorepConfig::of(proof);
+  }
+  if (request.porep_id_hex.empty() || request.api_version.empty()) {
+    return missing("--registered-proof, or --porep-id and --api-version", request.kind);
+  }
+  CUZK_TRY(const Node porep_id, filecoin::node_from_hex(request.porep_id_hex, "--porep-id"));
+  CUZK_TRY(const auto version, filecoin::api_version_by_name(request.api_version));
+  for (unsigned i = 0; i < filecoin::kRegisteredSealCount; ++i) {
+    CUZK_TRY(const auto proof, filecoin::registered_seal(i));
+    if (proof.shape != &shape || proof.api_version != version) continue;
+    if (proof.porep_id() == porep_id) return filecoin::PorepConfig::of(proof);
+  }
+  return Error{ErrorKind::kMismatch,
+               fmt::format("--porep-id {} belongs to no registered proof for sectors of {} under "
+                           "API version {}, so the kind of its challenges is not known",
+                           request.porep_id_hex, shape.name, filecoin::to_string(version))};
+}
 
 base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request) {
   CUZK_TRY(const PublicInputs inputs, derive_inputs(request));

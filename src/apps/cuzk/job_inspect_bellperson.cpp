@@ -46,7 +46,10 @@ base::Result<Answer> inspect_params(const MappedPtr& file, const InspectRequest&
                  "memory to prove, at most, beside the circuit's matrices")
       .add("points_checked", request.check_points, "points checked");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);
-  if (has_insecure_mark(request.file)) answer.add("insecure", true, "").warn(kInsecureSentence);
+  CUZK_TRY(const base::Bytes vk, formats::encode_bellperson_vk(key.vk));
+  if (has_insecure_mark(request.file, vk)) {
+    answer.add("insecure", true, "").warn(kInsecureSentence);
+  }
   return answer;
 }
 

@@ -7,6 +7,7 @@
 #include "filecoin/porep/c1_json.h"
 #include "formats/bellperson/verifying_key.h"
 #include "formats/snarkjs/documents.h"
+#include "formats/with_curve.h"
 
 namespace cuzk::apps {
 namespace {
@@ -90,12 +91,9 @@ base::Result<Answer> inspect_json(const base::MappedFile& file) {
   if (is_key || has("\"curve\"")) {
     CUZK_TRY(curve, formats::read_document_curve(file.bytes(), file.name()));
   }
-  if (curve == CurveId::kBn254) {
-    return is_key ? inspect_verification_key<curve::Bn254>(file)
-                  : inspect_proof<curve::Bn254>(file);
-  }
-  return is_key ? inspect_verification_key<curve::Bls12_381>(file)
-                : inspect_proof<curve::Bls12_381>(file);
+  return formats::with_curve(curve, [&]<class C>(std::type_identity<C>) {
+    return is_key ? inspect_verification_key<C>(file) : inspect_proof<C>(file);
+  });
 }
 
 }  // namespace cuzk::apps

@@ -3,12 +3,12 @@
 #include "formats/snarkjs/r1cs_file.h"
 #include "formats/snarkjs/wtns.h"
 #include "formats/snarkjs/zkey.h"
+#include "formats/with_curve.h"
 #include "groth16/backend.h"
 
 namespace cuzk::apps {
 namespace {
 
-using formats::CurveId;
 using Json = nlohmann::ordered_json;
 
 Json sections_json(const std::vector<formats::SectionFacts>& sections) {
@@ -69,10 +69,9 @@ base::Result<Answer> inspect_zkey_over(const MappedPtr& file, const InspectReque
 base::Result<Answer> inspect_zkey(const MappedPtr& file, const InspectRequest& request,
                                   Session& session) {
   CUZK_TRY(const auto header, formats::read_zkey_header(file->bytes(), file->name()));
-  if (header.curve == CurveId::kBn254) {
-    return inspect_zkey_over<curve::Bn254>(file, request, session);
-  }
-  return inspect_zkey_over<curve::Bls12_381>(file, request, session);
+  return formats::with_curve(header.curve, [&]<class C>(std::type_identity<C>) {
+    return inspect_zkey_over<C>(file, request, session);
+  });
 }
 
 base::Result<Answer> inspect_wtns(const base::MappedFile& file) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 namespace cuzk::apps {
 namespace {
 
@@ -25,6 +27,9 @@ bool same_file(const fs::path& first, const fs::path& second) {
 }
 
 base::Status check_output(const OutputPath& output, Overwrite overwrite) {
+  if (output.path.empty()) {
+    return Error{ErrorKind::kInvalidArgument, fmt::format("{}: the path is empty", output.flag)};
+  }
   std::error_code failed;
   const fs::file_status status = fs::status(output.path, failed);
   if (fs::is_directory(status)) {
@@ -72,6 +77,20 @@ base::Status check_outputs(const std::vector<OutputPath>& outputs,
                    fmt::format("{} would overwrite the input {}", outputs[i].flag, input.string())};
     }
   }
+  return base::ok_status();
+}
+
+base::Status write_together(const std::vector<OutputFile>& files) {
+  std::vector<base::AtomicFile> open;
+  open.reserve(files.size());
+  for (const OutputFile& file : files) {
+    CUZK_TRY(auto created, base::AtomicFile::create(file.path));
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.text.data());
+    CUZK_TRY_STATUS(created.write({bytes, file.text.size()}));
+    open.push_back(std::move(created));
+  }
+  for (base::AtomicFile& file : open) CUZK_TRY_STATUS(file.sync());
+  for (base::AtomicFile& file : open) CUZK_TRY_STATUS(file.commit());
   return base::ok_status();
 }
 

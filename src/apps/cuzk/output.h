@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -22,6 +23,16 @@ struct OutputPath {
 // outputs that are one file, an output that is also an input, and (kRefuse) one that exists.
 base::Status check_outputs(const std::vector<OutputPath>& outputs,
                            const std::vector<std::filesystem::path>& inputs, Overwrite overwrite);
+
+struct OutputFile {
+  std::filesystem::path path;
+  std::string text;
+};
+
+// Writes files that belong together: all are on the disk under temporary names before the first
+// takes its own, so a full disk or a missing permission leaves all old ones. (What can still part
+// them is a fault between two renames.)
+base::Status write_together(const std::vector<OutputFile>& files);
 
 // Creates `folder` with its parents where it is missing.
 base::Status make_folder(const std::filesystem::path& folder);

@@ -33,6 +33,24 @@ class OutputTest : public ::testing::Test {
   fs::path folder_;
 };
 
+TEST_F(OutputTest, RefusesAnEmptyPath) {
+  EXPECT_THAT(refusal({{"--proof", ""}}), HasSubstr("--proof: the path is empty"));
+}
+
+TEST_F(OutputTest, WritesFilesTogetherOrNotAtAll) {
+  const auto text_of = [&](const char* name) {
+    std::ifstream stream(folder_ / name);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  ASSERT_TRUE(write_together({{folder_ / "a", "first"}, {folder_ / "b", "second"}}).ok());
+  EXPECT_EQ(text_of("a"), "first");
+  EXPECT_EQ(text_of("b"), "second");
+  EXPECT_FALSE(write_together({{folder_ / "a", "new"}, {folder_ / "none/b", "new"}}).ok());
+  EXPECT_FALSE(write_together({{folder_ / "a", "new"}, {"/dev/full", "new"}}).ok());
+  EXPECT_EQ(text_of("a"), "first");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);  // and old.json
+}
+
 TEST_F(OutputTest, AcceptsNewFilesAndReplaceableOnes) {
   EXPECT_EQ(refusal({{"--proof", folder_ / "new.json"}, {"--public", folder_ / "old.json"}}), "");
   EXPECT_EQ(refusal({{"--proof", "bare_name.json"}}), "");

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 #include "apps/cuzk/answer.h"
@@ -18,6 +19,8 @@ namespace cuzk::apps {
 struct CommonOptions {
   bool json = false;
   unsigned threads = 0;  // 0: all CPUs of this process
+  // Most bytes that counted buffers may take, as base::resolve_budget reads it; empty: no budget.
+  std::string memory;
 };
 
 // Alive while one sub-command runs. Ctrl-C asks its stop token to stop.
