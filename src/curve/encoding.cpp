@@ -30,6 +30,7 @@ using Fp2 = Bls12_381::Fp2;
 constexpr std::uint8_t kCompressedFlag = 0x80, kInfinityFlag = 0x40, kLargerFlag = 0x20;
 constexpr std::uint8_t kFlags = kCompressedFlag | kInfinityFlag | kLargerFlag;
 
+// Every refusal of this file: the name of the point, then the reason.
 Error malformed(std::string_view what, std::string_view sentence) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", what, sentence)};
 }
@@ -45,6 +46,7 @@ bool is_larger(const Fp& y) {
 }
 bool is_larger(const Fp2& y) { return y.c1.is_zero() ? is_larger(y.c0) : is_larger(y.c1); }
 
+// Coordinates big-endian; of an element of Fp2 c1 comes first.
 void store(const Fp& x, std::uint8_t* out) { store_be(x.to_canonical().value, out); }
 void store(const Fp2& x, std::uint8_t* out) {
   store(x.c1, out);
@@ -64,6 +66,7 @@ Result<Fp> load_base(const std::uint8_t* in, std::uint8_t mask, std::string_view
                                      base::to_hex({bytes, Fp::kByteCount})));
 }
 
+// Size and strict loading of a coordinate of either group.
 template <class F>
 struct Coordinates;
 
@@ -114,6 +117,7 @@ Status check_infinity(ByteSpan in, std::string_view what) {
                                      bad - rest.begin() + 1, *bad));
 }
 
+// The last and dearest check, left out unless asked for.
 template <class G>
 Result<Affine<G>> checked_subgroup(const Affine<G>& p, PointCheck check, std::string_view what) {
   if (check == PointCheck::kSubgroup && !is_in_subgroup(p)) {
@@ -123,6 +127,7 @@ Result<Affine<G>> checked_subgroup(const Affine<G>& p, PointCheck check, std::st
   return p;
 }
 
+// Form, infinity, x, then the root that the sign flag names.
 template <class G>
 Result<Affine<G>> decode_compressed(ByteSpan in, PointCheck check, std::string_view what) {
   using Field = typename G::Field;
@@ -138,6 +143,7 @@ Result<Affine<G>> decode_compressed(ByteSpan in, PointCheck check, std::string_v
   return checked_subgroup(Affine<G>{x, *y}, check, what);
 }
 
+// Form, infinity, sign flag, coordinates, then the curve.
 template <class G>
 Result<Affine<G>> decode_uncompressed(ByteSpan in, PointCheck check, std::string_view what) {
   using Field = typename G::Field;
@@ -163,6 +169,7 @@ Result<Affine<G>> decode_uncompressed(ByteSpan in, PointCheck check, std::string
   return checked_subgroup(p, check, what);
 }
 
+// The one encoding of the point; the inverse of what decoding accepts.
 template <class G>
 void encode(const Affine<G>& p, bool compressed, std::span<std::uint8_t> out) {
   constexpr std::size_t kHalf = Coordinates<typename G::Field>::kBytes;
