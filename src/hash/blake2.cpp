@@ -12,6 +12,7 @@ namespace cuzk::hash {
 
 namespace {
 
+// One call for a whole message.
 template <std::size_t size>
 std::array<std::uint8_t, size> digest_once(const EVP_MD* algorithm, base::ByteSpan bytes) {
   std::array<std::uint8_t, size> out;

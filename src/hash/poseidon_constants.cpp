@@ -29,6 +29,7 @@ struct Matrix {
   const Fr& at(std::size_t i, std::size_t j) const { return cells[i * size + j]; }
 };
 
+// a b.
 Matrix product(const Matrix& a, const Matrix& b) {
   Matrix out(a.size);
   for (std::size_t i = 0; i < a.size; ++i) {
@@ -39,6 +40,7 @@ Matrix product(const Matrix& a, const Matrix& b) {
   return out;
 }
 
+// v m.
 Row product(const Row& v, const Matrix& m) {
   Row out(m.size);
   for (std::size_t i = 0; i < m.size; ++i) {
@@ -76,6 +78,7 @@ Row solve(Matrix m, Row right, std::size_t columns) {
   return right;
 }
 
+// m^-1, which exists for all matrices here (checked in solve).
 Matrix inverse(const Matrix& m) {
   Matrix identity(m.size), out(m.size);
   for (std::size_t i = 0; i < m.size; ++i) identity.at(i, i) = Fr::one();
@@ -83,6 +86,7 @@ Matrix inverse(const Matrix& m) {
   return out;
 }
 
+// M[i][j] = 1 / (i + j + t): maximum distance separable, as all its minors are Cauchy too.
 Matrix cauchy_matrix(std::size_t t) {
   Matrix m(t);
   for (std::size_t i = 0; i < t; ++i) {
@@ -107,6 +111,7 @@ class Grain {
     for (int i = 0; i < 160; ++i) step();
   }
 
+  // Bits most significant first; integers not below r are drawn again, never reduced.
   Fr next_element() {
     while (true) {
       field::Limbs<4> limbs;
