@@ -7,6 +7,7 @@
 namespace cuzk::filecoin {
 namespace {
 
+// Appends JSON to one string. Members are written by hand: their order is part of the format.
 class Writer {
  public:
   std::string take() && { return std::move(out_); }
@@ -14,6 +15,7 @@ class Writer {
   void text(std::string_view s) { out_ += s; }
   void number(std::uint64_t value) { out_ += std::to_string(value); }
 
+  // A node is an array of 32 integers, not hex: so upstream serialises byte arrays.
   void node(const Node& value) {
     list(value, [this](std::uint8_t byte) { number(byte); });
   }
@@ -32,6 +34,7 @@ class Writer {
     out_ += ']';
   }
 
+  // Levels in order, leaf side first.
   void path(std::span<const PathElement> elements) {
     text("{\"path\":");
     list(elements, [this](const PathElement& element) {
@@ -52,6 +55,7 @@ class Writer {
   std::string out_;
 };
 
+// Upstream has three forms, by the number of upper levels: Single, Sub and Top.
 void Writer::merkle_proof(const MerkleProof& proof, const TreeShape& shape) {
   const std::span<const PathElement> elements = proof.path;
   const std::size_t upper = (shape.sub_arity != 0) + (shape.top_arity != 0);
@@ -82,6 +86,7 @@ void Writer::merkle_proof(const MerkleProof& proof, const TreeShape& shape) {
   text("}}}");
 }
 
+// "_h" is a marker of the hash function in upstream's type and always null.
 void Writer::column_proof(const ColumnProof& proof, const TreeShape& shape) {
   text("{\"column\":{\"index\":");
   number(proof.index);

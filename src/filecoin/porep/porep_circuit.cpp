@@ -22,16 +22,19 @@ struct Prologue {
   typename Cs::Number comm_d, comm_r_last, comm_c;
 };
 
+// A node as a private variable.
 template <class Cs>
 typename Cs::Number new_node(Cs& cs, const Node& node) {
   return cs.new_number(checked_fr(node));
 }
 
+// Poseidon under the Merkle tag of so many numbers.
 template <class Cs>
 typename Cs::Number poseidon_of(Cs& cs, const std::vector<typename Cs::Number>& numbers) {
   return gadgets::poseidon(cs, std::span<const typename Cs::Number>(numbers));
 }
 
+// Public replica_id, comm_d and comm_r; private roots of trees C and R, which hash to comm_r.
 template <class Cs>
 Prologue<Cs> synthesize_prologue(Cs& cs, const PorepStatement& statement) {
   const auto scope = cs.scope("prologue");

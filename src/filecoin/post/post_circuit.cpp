@@ -12,6 +12,7 @@ namespace {
 
 namespace gadgets = r1cs::gadgets;
 
+// The rows of one sector: its commitment made public, tied to the two roots, then each opened leaf.
 template <class Cs>
 void synthesize_sector(Cs& cs, const PostCircuit& circuit, const PostSectorProof& sector) {
   using Number = typename Cs::Number;

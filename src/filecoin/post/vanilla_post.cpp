@@ -7,12 +7,14 @@
 namespace cuzk::filecoin {
 namespace {
 
+// Leaves that one sector opens, over all circuits of the proof.
 std::size_t opened_leaf_count(PostKind kind) {
   return kind == PostKind::kWinning ? kWinningChallengeCount : kWindowChallengeCount;
 }
 
 base::Error mismatch(const std::string& sentence) { return {base::ErrorKind::kMismatch, sentence}; }
 
+// One sector of the claim, which has place `sector_index` in it.
 base::Status verify_sector(const PostClaim& claim, const PostSector& sector,
                            std::uint64_t sector_index, const PostSectorProof& proof) {
   const std::string where = "the vanilla proof of sector " + std::to_string(sector.sector_id);

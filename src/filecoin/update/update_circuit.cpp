@@ -14,17 +14,20 @@ namespace {
 
 namespace gadgets = r1cs::gadgets;
 
+// A node as a private variable.
 template <class Cs>
 typename Cs::Number new_node(Cs& cs, const Node& node) {
   return cs.new_number(checked_fr(node));
 }
 
+// Poseidon of arity 2 under the Merkle tag.
 template <class Cs>
 typename Cs::Number hash_pair(Cs& cs, const typename Cs::Number& a, const typename Cs::Number& b) {
   const std::array<typename Cs::Number, 2> pair = {a, b};
   return gadgets::poseidon(cs, std::span<const typename Cs::Number>(pair));
 }
 
+// The same under the tag of random values: update_randomness as a circuit.
 template <class Cs>
 typename Cs::Number random_pair(Cs& cs, const typename Cs::Number& a,
                                 const typename Cs::Number& b) {
@@ -52,6 +55,7 @@ struct Prologue {
   std::vector<typename Cs::BitString> random_bits;  // of each challenge
 };
 
+// The rows before the challenges. One object per circuit; synthesize() once.
 template <class Cs>
 class PrologueCircuit {
  public:
@@ -83,6 +87,7 @@ class PrologueCircuit {
   }
 
  private:
+  // A node as a private variable that is made public.
   Number public_node(const Node& node) {
     const Number number = new_node(cs_, node);
     gadgets::inputize(cs_, number);
@@ -173,6 +178,7 @@ class PrologueCircuit {
   Prologue<Cs> out_;
 };
 
+// The rows of one challenge: one object each, so that challenges may run on different threads.
 template <class Cs>
 class ChallengeCircuit {
  public:
@@ -227,6 +233,7 @@ class ChallengeCircuit {
     }
     return z;
   }
+  // All siblings of a path as new variables, leaf side first.
   std::vector<Number> siblings_of(std::span<const PathElement> path) {
     std::vector<Number> out;
     for (const PathElement& element : path) {

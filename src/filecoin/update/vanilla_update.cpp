@@ -16,6 +16,7 @@ unsigned apex_height(const SectorShape& shape) {
   return shape.node_count_log2() - shape.update.partition_log2() - shape.update.apex_log2();
 }
 
+// That the proof leads where all proofs of its tree must.
 base::Status expect_root(const MerkleProof& proof, const Node& root, const std::string& where) {
   if (proof.root == root) return base::ok_status();
   return mismatch(where + ": the root is " + to_hex(proof.root) + ", expected " + to_hex(root));
@@ -33,6 +34,7 @@ Node ancestor(const MerkleProof& proof, unsigned height) {
   return node;
 }
 
+// One challenge: three paths to the common roots, the apex leaf on the way, and the encoding.
 base::Status verify_challenge(const UpdateClaim& claim, const UpdatePartitionProof& proof,
                               const Fr& phi, std::size_t number, std::uint64_t challenge) {
   const SectorShape& shape = *claim.shape;

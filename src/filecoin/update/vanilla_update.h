@@ -37,7 +37,8 @@ base::Bytes write_update_partition_proof(const UpdatePartitionProof& proof,
 UpdatePartitionProof open_update_partition(const UpdatedSector& sector, unsigned partition);
 
 // Whether the proof of partition `partition` holds for the claim: challenges, paths, roots,
-// encoding, apex leaves. Errors are of kind kMismatch and name the challenge.
+// encoding, apex leaves. Errors are of kind kMismatch and name the challenge; kMalformed names a
+// commitment or apex leaf that is not canonical.
 base::Status verify_update_partition(const UpdateClaim& claim, const UpdatePartitionProof& proof,
                                      unsigned partition);
 

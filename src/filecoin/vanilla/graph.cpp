@@ -27,6 +27,7 @@ Node derived_seed(std::string_view tag, const Node& porep_id) {
   return hasher.finish();
 }
 
+// The keys of the expander, from the porep_id.
 FeistelKeys feistel_keys_of(const Node& porep_id) {
   const Node seed = derived_seed("Filecoin_Feistel", porep_id);
   FeistelKeys keys{};

@@ -11,6 +11,7 @@ constexpr std::size_t kHeaderByteCount = 64;
 
 using Header = std::array<std::uint8_t, kHeaderByteCount>;
 
+// The 64 bytes that precede the parents.
 Header label_header(const Node& replica_id, std::uint32_t layer, std::uint64_t node) {
   Header out{};
   std::copy(replica_id.begin(), replica_id.end(), out.begin());
