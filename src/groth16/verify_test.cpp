@@ -149,6 +149,31 @@ TYPED_TEST(VerifyTest, WrongInputCountIsAnErrorWithBothCounts) {
               AllOf(HasSubstr("proof 4 of 5"), HasSubstr("there are 3"), HasSubstr("expects 2")));
 }
 
+// Few inputs and many are summed in two ways.
+TYPED_TEST(VerifyTest, AcceptsAndRefusesWithManyPublicInputs) {
+  using C = typename TestFixture::C;
+  using Fr = typename TestFixture::Fr;
+  for (const std::size_t count : {30, 31, 32, 33, 60}) {
+    testing::Circuit<Fr> circuit;
+    const Fr one = Fr::one();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto x = circuit.aux(Fr::from_u64(7 * i + 2));
+      const auto square = circuit.input(Fr::from_u64((7 * i + 2) * (7 * i + 2)));
+      circuit.enforce({{x, one}}, {{x, one}}, {{square, one}});
+    }
+    const auto shape = circuit.shape();
+    const auto many =
+        setup<C>(*shape, testing::test_waste<C>(), QapConvention::kCoefficients).value();
+    const auto backend = make_cpu_backend<C>();
+    const auto proof = prove(*backend, ProveInputs<C>{many, shape, circuit.assignment()});
+    ASSERT_TRUE(proof.ok()) << proof.error().message;
+    auto values = circuit.public_inputs();
+    EXPECT_TRUE(verify<C>(many->vk, values, *proof).value()) << count;
+    values.back() += one;
+    EXPECT_FALSE(verify<C>(many->vk, values, *proof).value()) << count;
+  }
+}
+
 TYPED_TEST(VerifyTest, AKeyWithoutIcIsMalformed) {
   using C = typename TestFixture::C;
   auto vk = this->key->vk;
