@@ -92,6 +92,7 @@ struct Correction {
 template <class P, int Bias>
 inline constexpr Correction<P, Bias> kCorrection = Correction<P, Bias>::make();
 
+// Eight elements: lane i of every limb belongs to element i.
 template <class P>
 struct Vec {
   static constexpr std::size_t L = Radix52<P>::L;
@@ -204,7 +205,7 @@ CUZK_IFMA_INLINE Vec<P> canonical(const Vec<P>& a) {
 
 namespace internal {
 
-// t += a b, then one row of Montgomery folding: the loop body of mul and of dot2.
+// One row of Montgomery folding: adds the multiple of p that clears t[0], then moves t down a limb.
 template <class P>
 CUZK_IFMA_INLINE void fold_row(__m512i (&t)[Vec<P>::L + 1]) {
   constexpr std::size_t L = Vec<P>::L;
@@ -221,6 +222,7 @@ CUZK_IFMA_INLINE void fold_row(__m512i (&t)[Vec<P>::L + 1]) {
   CUZK_UNROLL for (std::size_t j = 1; j < L; ++j) t[j] = t[j + 1];
   t[L] = zero;
 }
+// t += a b for one limb a of the multiplier: low halves in place, high halves a limb up.
 template <class P>
 CUZK_IFMA_INLINE void add_row(__m512i (&t)[Vec<P>::L + 1], __m512i a, const Vec<P>& b) {
   constexpr std::size_t L = Vec<P>::L;
@@ -231,6 +233,7 @@ CUZK_IFMA_INLINE void add_row(__m512i (&t)[Vec<P>::L + 1], __m512i a, const Vec<
     t[j + 1] = _mm512_madd52hi_epu64(t[j + 1], a, b.limb[j]);
   }
 }
+// Carries the sum; its top word t[L] is zero after the last folding.
 template <class P>
 CUZK_IFMA_INLINE void finish(Vec<P>& out, const __m512i (&t)[Vec<P>::L + 1]) {
   CUZK_UNROLL for (std::size_t j = 0; j < Vec<P>::L; ++j) out.limb[j] = t[j];

@@ -54,6 +54,7 @@ struct WordConstants {
   static constexpr bool kSumsTwoProducts = kBitCount <= 32 * kWordCount - 2;
 };
 
+// A field element on a device. Aligned for 16-byte loads; a plain value otherwise.
 template <class P>
 class alignas(16) WordField {
  public:

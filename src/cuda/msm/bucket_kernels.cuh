@@ -74,6 +74,7 @@ __device__ inline std::uint32_t bucket_after(const std::uint32_t* offsets, std::
   return bucket_at(offsets, bucket_count, position);
 }
 
+// What runs add to buckets that began before them: at most one head a run.
 template <class T>
 struct RunHeads {
   XyzzPoint<T>* points;    // [window][count]

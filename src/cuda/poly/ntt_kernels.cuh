@@ -34,8 +34,11 @@ struct PowerTable {
   }
 };
 
+// Whether a pass also multiplies elements: by nothing, by 1 / size, or by powers of the coset
+// shift.
 enum class Scaling { kNone, kConstant, kPowers };
 
+// All that one launch needs, passed by value; pointers are to device memory.
 template <class T>
 struct NttPass {
   T* values;
@@ -54,6 +57,7 @@ struct NttPass {
   PowerTable<T> coset;
 };
 
+// The low `count` bits of i in opposite order.
 __device__ inline std::size_t reversed_bits(std::size_t i, int count) {
   return count == 0 ? 0 : __brevll(i) >> (64 - count);
 }
@@ -86,6 +90,7 @@ __device__ inline Slot slot_of(const NttPass<T>& pass, int x, int local_log2) {
   return {row, column, offset};
 }
 
+// Where a slot lies in shared memory. Tiles keep the order in which memory is read.
 template <class T>
 __device__ inline int shared_index(const NttPass<T>& pass, const Slot& slot) {
   const int e = pass.block_log2 == pass.level_count
@@ -94,6 +99,7 @@ __device__ inline int shared_index(const NttPass<T>& pass, const Slot& slot) {
   return e + (e >> 5) * 4;  // padding against bank conflicts
 }
 
+// The element of row `row` of a column, as the opening numbers them.
 template <class T>
 __device__ inline std::size_t element_index(const NttPass<T>& pass, std::size_t column, int row) {
   const int low_log2 = pass.block_log2 - pass.level_count;
@@ -112,6 +118,7 @@ __device__ inline T column_twiddle(const NttPass<T>& pass, std::size_t column, i
   return pass.powers.power(e << (pass.size_log2 - pass.block_log2));
 }
 
+// value by the constant, or by the power that belongs to element `index`.
 template <class T>
 __device__ inline T scaled(const NttPass<T>& pass, const T& value, std::size_t index) {
   if (pass.scaling == Scaling::kConstant) return product(value, pass.constant);
@@ -120,6 +127,7 @@ __device__ inline T scaled(const NttPass<T>& pass, const T& value, std::size_t i
   return product(value, pass.coset.power(e));
 }
 
+// Eight elements of this thread from memory, scaled and twiddled where the pass says so.
 template <int kRadixLog2, class T>
 __device__ inline void load_tile(const NttPass<T>& pass, std::size_t first_column, T (&v)[8],
                                  int local_log2, bool twiddles) {
