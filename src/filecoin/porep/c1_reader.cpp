@@ -20,6 +20,8 @@ using base::Status;
 // Deepest nesting of a member that is passed over.
 constexpr unsigned kUnknownDepthMax = 32;
 
+// Reads one file. `path_` is where the parser stands; after an error it stays there, for the
+// sentence. Outer files hold an inner one in base64, which a second reader takes.
 class Reader {
  public:
   explicit Reader(std::string source) : source_(std::move(source)) {}
@@ -32,10 +34,12 @@ class Reader {
   using Member = std::pair<std::string_view, std::function<Status(sj::value)>>;
   using NamedRead = std::function<Status(std::string_view, sj::value)>;
 
+  // Source, path of the member, then the reason.
   base::Error malformed(const std::string& sentence) const {
     return {base::ErrorKind::kMalformed,
             source_ + ": " + (path_.empty() ? "" : path_ + ": ") + sentence};
   }
+  // What simdjson refused, with the byte near which it stood.
   base::Error parse_error(simdjson::error_code code, std::string_view expected) {
     std::string sentence =
         "expected " + std::string(expected) + ": " + std::string(simdjson::error_message(code));
@@ -70,8 +74,10 @@ class Reader {
   Status sole_member(sj::value value, const NamedRead& read);
   Status array(sj::value value, std::size_t count_min, std::size_t count_max,
                const std::function<Status(sj::value)>& read);
+  // Walks an unknown value to its end, so that a broken file is refused wherever it breaks.
   Status pass_over(sj::value value, unsigned depth);
 
+  // Values of one type; whatever else stands there is an error.
   Status null(sj::value value);
   template <class T>
   Status scalar(simdjson::simdjson_result<T> result, std::string_view expected) {
@@ -84,6 +90,7 @@ class Reader {
   Status node(sj::value value, Node& out);
   Status nodes(sj::value value, std::size_t count, std::vector<Node>& out);
 
+  // The parts of a proof, from small to large; counts are those of `shape_`.
   Status path(sj::value value, std::span<const std::size_t> arities, std::vector<PathElement>& out);
   Status merkle_proof(sj::value value, const TreeShape& shape, MerkleProof& out);
   Status column(sj::value value, ColumnProof& out);
@@ -94,6 +101,7 @@ class Reader {
   Status vanilla_proofs(sj::value value, PorepC1& out);
   Status registered(const std::string& name, PorepC1& out);
 
+  // The two forms of a file.
   base::Result<bool> has_outer_form();
   Status read_inner(PorepC1& out);
   base::Result<C1File> read_outer();
@@ -388,6 +396,7 @@ Status Reader::porep_proof(sj::value value, PorepProof& out) {
   return object(value, members);
 }
 
+// The name of the one member fixes the size, and with it all counts below.
 Status Reader::vanilla_proofs(sj::value value, PorepC1& out) {
   return sole_member(value, [&](std::string_view name, sj::value v) -> Status {
     for (const SectorShape& shape : all_sector_shapes()) {
@@ -456,6 +465,7 @@ base::Result<bool> Reader::has_outer_form() {
   return found;
 }
 
+// SectorSize is redundant and has to agree with what is inside.
 base::Result<C1File> Reader::read_outer() {
   std::uint64_t sector_number = 0, sector_size = 0;
   base::Bytes inner;

@@ -1,4 +1,6 @@
 // Sector folders: upstream's cache files byte for byte, reading back, and refusing damage.
+//
+// Each kind of file is damaged in turn, and the refusal has to name the file or the field.
 #include "filecoin/vanilla/sector_directory.h"
 
 #include <unistd.h>
