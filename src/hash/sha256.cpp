@@ -1,4 +1,7 @@
 // Padding, streaming and the choice of the compression function; the plain compression function.
+//
+// The path is chosen at each call by two loads, since tests may force a level. Source: FIPS 180-4,
+// whose letters the code keeps.
 #include "hash/sha256.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SHA-256 against the standard, OpenSSL and Filecoin's commitments of empty sectors.
+//
+// Every path that this machine has must agree on every length around a block's border.
 #include "hash/sha256.h"
 
 #include <fstream>
