@@ -43,6 +43,7 @@ std::size_t current_size = 0;
 char finding_name[96] = "finding";
 char finding_line[192] = "finding\n";
 
+// write() until all is written; callable from a signal handler.
 void write_all(int descriptor, const void* data, std::size_t size) {
   const auto* bytes = static_cast<const char*>(data);
   while (size > 0) {
@@ -53,12 +54,14 @@ void write_all(int descriptor, const void* data, std::size_t size) {
   }
 }
 
+// Leaves the input and one line behind. Callable from a signal handler.
 void report_finding() {
   const int file = ::open(finding_name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file >= 0) write_all(file, current_data, current_size);
   write_all(STDERR_FILENO, finding_line, std::strlen(finding_line));
 }
 
+// The end of a run that crashed, aborted or took too long.
 void on_signal(int number) {
   static constexpr char kSlow[] = "the run takes too long\n";
   if (number == SIGALRM) write_all(STDERR_FILENO, kSlow, sizeof kSlow - 1);
@@ -66,6 +69,7 @@ void on_signal(int number) {
   ::_exit(kFindingExitCode);
 }
 
+// The weak symbol is there only where a sanitizer is linked in.
 bool is_sanitized() { return __sanitizer_set_death_callback != nullptr; }
 
 void install_handlers() {
@@ -81,6 +85,7 @@ void install_handlers() {
   ::setrlimit(RLIMIT_AS, &limit);
 }
 
+// One input, with the alarm set and the handlers told what to report.
 void run_one(const Bytes& input) {
   current_data = input.data();
   current_size = input.size();
@@ -89,6 +94,7 @@ void run_one(const Bytes& input) {
   ::alarm(0);
 }
 
+// The seeds themselves first, since those must pass; then mutations until time is up.
 int smoke(std::uint64_t seed, double seconds) {
   const std::vector<Bytes> seeds = cuzk::fuzz::seeds();
   for (const Bytes& input : seeds) {
@@ -115,6 +121,7 @@ int smoke(std::uint64_t seed, double seconds) {
   return 0;
 }
 
+// seed-0, seed-1, ... in a folder that exists.
 int write_seeds(const std::string& folder) {
   std::size_t index = 0;
   for (const Bytes& input : cuzk::fuzz::seeds()) {
@@ -129,6 +136,7 @@ int write_seeds(const std::string& folder) {
   return 0;
 }
 
+// Each file once. A finding ends the process, so files after it are not run.
 int replay(int count, char** paths) {
   for (int i = 0; i < count; ++i) {
     std::FILE* file = std::fopen(paths[i], "rb");

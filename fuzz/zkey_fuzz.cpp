@@ -11,6 +11,7 @@ namespace {
 
 using namespace cuzk;
 
+// What the prover relies on without asking again.
 template <class F>
 void require_in_bounds(const r1cs::Shape<F>& shape) {
   for (const r1cs::SparseMatrix* matrix : {&shape.a, &shape.b}) {
@@ -26,6 +27,7 @@ void require_in_bounds(const r1cs::Shape<F>& shape) {
   static_cast<void>(r1cs::density_of(shape));
 }
 
+// Light reading first; the writer streams to a file and so runs for every 64th accepted input.
 template <class C>
 void run(const std::shared_ptr<const base::MappedFile>& file) {
   const auto light = formats::read_zkey<C>(file, {.verifying_key = formats::KeyCheck::kCanonical});
