@@ -35,6 +35,7 @@ F labelled_element(const std::string& label) {
 // 2 inputs, 645 aux, 644 rows. c_i is the element labelled "mimc/constant/<i>".
 inline constexpr std::size_t kMimcRounds = 322;
 
+// Both passes; the inputs are the two halves before the first round.
 template <class Cs>
 void mimc_circuit(Cs& cs, const typename Cs::Field& xl_value, const typename Cs::Field& xr_value) {
   using F = typename Cs::Field;

@@ -26,6 +26,7 @@ struct PoseidonNode {
     return poseidon(cs, children);
   }
 };
+// Two children as 32-byte strings, the digest cut to the field: a node of tree D.
 struct Sha256Node {
   template <class Cs>
   typename Cs::Number operator()(Cs& cs, std::span<const typename Cs::Number> children) const {

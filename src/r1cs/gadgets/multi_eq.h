@@ -47,6 +47,7 @@ class MultiEq {
   Terms& lhs() noexcept { return lhs_; }
   Terms& rhs() noexcept { return rhs_; }
 
+  // Emits what is pending. Whoever ends a circuit with equalities pending has to call it.
   void flush() {
     if (used_ == 0) return;
     const LinearTerm<F> one{kOne, F::one()};

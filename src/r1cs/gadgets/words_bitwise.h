@@ -39,6 +39,7 @@ class BitwiseWords {
     for (std::size_t i = 0; i < 32; ++i) out[31 - i] = bits[first + i];
     return out;
   }
+  // Appends the word, most significant bit first.
   static void store(typename Cs::BitString& bits, const Word& word) {
     for (std::size_t i = 32; i > 0; --i) bits.push_back(word[i - 1]);
   }

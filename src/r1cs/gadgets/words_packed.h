@@ -48,6 +48,8 @@ class BitCursor {
   unsigned fill_ = 0;
 };
 
+// The word operations of one SHA-256 compression in the witness pass. Call finish() once at the
+// end: until then the bits are held here.
 template <class Cs>
 class PackedWords {
  public:
@@ -70,6 +72,7 @@ class PackedWords {
     return {x.value >> n, x.constant >> n | ~(~std::uint32_t{0} >> n), x.negated >> n};
   }
 
+  // Allocates where neither operand is constant, lowest bit first, as bit_xor does bit by bit.
   Word exclusive_or(const Word& a, const Word& b) {
     const std::uint32_t value = a.value ^ b.value, negated = a.negated ^ b.negated;
     const std::uint32_t allocated = ~(a.constant | b.constant);
@@ -79,6 +82,7 @@ class PackedWords {
     const std::uint32_t constant = a.constant & b.constant;
     return {value, constant, (negated ^ flips) & ~constant};
   }
+  // All variables, or all constants, in one go; a mixture goes bit by bit.
   Word choice(const Word& a, const Word& b, const Word& c) {
     const std::uint32_t value = (a.value & b.value) ^ (~a.value & c.value);
     const std::uint32_t constants = a.constant | b.constant | c.constant;
@@ -91,6 +95,7 @@ class PackedWords {
       return bit_choice(emitter, x, y, z);
     });
   }
+  // As choice; each bit allocates the result and then the product of b and c.
   Word majority(const Word& a, const Word& b, const Word& c) {
     const std::uint32_t both = b.value & c.value;
     const std::uint32_t value = both | (a.value & (b.value | c.value));
@@ -103,6 +108,7 @@ class PackedWords {
       return bit_majority(emitter, x, y, z);
     });
   }
+  // The sum mod 2^32; allocates all bits of the full sum unless every operand is constant.
   Word add(std::initializer_list<const Word*> operands) {
     std::uint64_t sum = 0;
     std::uint32_t constant_everywhere = ~std::uint32_t{0};
@@ -156,11 +162,13 @@ class PackedWords {
     y = (y | y << 2) & 0x3333333333333333;
     return (y | y << 1) & 0x5555555555555555;
   }
+  // Boolean i of a word with its tag.
   static WitnessBit bit(const Word& x, unsigned i) {
     const bool value = (x.value >> i) & 1;
     if ((x.constant >> i) & 1) return WitnessBit::constant(value);
     return {(x.negated >> i) & 1 ? BitKind::kNot : BitKind::kIs, value};
   }
+  // Applies a bitwise rule to all 32 places, lowest first.
   template <class Rule>
   Word by_bits(const Word& a, const Word& b, const Word& c, const Rule& rule) {
     Word out;
