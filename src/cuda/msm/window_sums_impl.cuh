@@ -147,6 +147,7 @@ base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPla
   return lists;
 }
 
+// Adds the heads of runs to their buckets, 32 to 1 a level, until one is left or none.
 template <class T>
 base::Status merge_heads(const device::Stream& stream, WindowArrays<T> arrays, int windows) {
   RunHeads<T> heads = arrays.heads, next = arrays.next_heads;
@@ -227,6 +228,7 @@ base::Result<int> reduce_by_scan(const device::Stream& stream, const WindowArray
 
 }  // namespace
 
+// The same steps as sum_windows takes, over an arena that only counts.
 template <class G>
 std::uint64_t window_scratch_bytes(const MsmPlan& plan) {
   device::Arena arena;

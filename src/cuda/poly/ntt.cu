@@ -66,6 +66,7 @@ F inverted(const F& x) {
 
 }  // namespace
 
+// The tables of one direction, in one order for counting and for taking.
 template <class F>
 auto Transform<F>::take_side(device::Arena& arena, bool is_inverse) const -> Side {
   const int k = static_cast<int>(size_log2_), split = table_split_log2(k);
@@ -84,6 +85,7 @@ auto Transform<F>::take_side(device::Arena& arena, bool is_inverse) const -> Sid
   return side;
 }
 
+// `scale` goes into the upper powers: 1 forward, 1 / size backward, so it costs no pass.
 template <class F>
 base::Status Transform<F>::fill_side(const device::Stream& stream, const Side& side, const F& omega,
                                      const F& shift, const F& scale) const {
@@ -139,6 +141,8 @@ base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream, st
   return std::move(out);
 }
 
+// Forward passes scale as they load, inverse ones as they store: the coset shift is then always
+// applied to coefficients.
 template <class F>
 base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<F> values,
                                Order order, Points points, bool is_inverse) const {
