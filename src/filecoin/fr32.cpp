@@ -6,6 +6,7 @@
 namespace cuzk::filecoin {
 namespace {
 
+// Data bits of a node; the two bits above them are zero, which keeps the node below r.
 constexpr unsigned kDataBits = 254;
 
 // Appends bits, least significant first, to a byte string.

@@ -12,6 +12,7 @@ constexpr CircuitKind kKinds[] = {CircuitKind::kPorep, CircuitKind::kWinningPost
 
 std::string tree_name(const TreeShape& tree) { return "merkletree-poseidon_hasher-" + tree.name(); }
 
+// The debug output of the PoRep circuit's public parameters.
 std::string porep_identifier(const SectorShape& shape) {
   return "layered_drgporep::PublicParams{ graph: " + graph_identifier(shape.node_count()) +
          ", challenges: LayerChallenges { layers: " + std::to_string(shape.layer_count) +
@@ -19,12 +20,14 @@ std::string porep_identifier(const SectorShape& shape) {
          " }, tree: " + tree_name(shape.tree) + " }";
 }
 
+// Winning and window PoSt differ only in these numbers.
 std::string post_identifier(const SectorShape& shape, unsigned challenges, unsigned sectors) {
   return "FallbackPoSt::PublicParams{sector_size: " + std::to_string(shape.byte_count) +
          ", challenge_count: " + std::to_string(challenges) +
          ", sector_count: " + std::to_string(sectors) + "}";
 }
 
+// The readable part of a name: kind of proof, tree, hash of tree D where there is one.
 std::string prefix(CircuitKind kind, const SectorShape& shape) {
   const std::string tree = tree_name(shape.tree);
   switch (kind) {

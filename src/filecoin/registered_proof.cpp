@@ -11,10 +11,12 @@ constexpr unsigned kSizeCount = 5;
 constexpr std::array<std::string_view, kSizeCount> kSizes = {"2KiB", "8MiB", "512MiB", "32GiB",
                                                              "64GiB"};
 
+// The size that a number stands for, in every table.
 const SectorShape* shape_of_number(std::uint64_t number) {
   return sector_shape_by_name(kSizes[number % kSizeCount]).value();
 }
 
+// Five seal proofs that differ in size alone.
 struct SealFamily {
   std::string_view suffix;
   ApiVersion api_version;
@@ -29,6 +31,7 @@ constexpr SealFamily kSealFamilies[] = {
 };
 static_assert(std::size(kSealFamilies) * kSizeCount == kRegisteredSealCount);
 
+// Five PoSt proofs that differ in size alone.
 struct PostFamily {
   std::string_view prefix, suffix;
   ApiVersion api_version;
@@ -42,6 +45,7 @@ constexpr PostFamily kPostFamilies[] = {
 };
 static_assert(std::size(kPostFamilies) * kSizeCount == kRegisteredPostCount);
 
+// Says which numbers there are.
 base::Error unknown_number(std::string_view table, std::uint64_t number, unsigned count) {
   return {base::ErrorKind::kInvalidArgument, "registered " + std::string(table) + " proof " +
                                                  std::to_string(number) + " does not exist; " +

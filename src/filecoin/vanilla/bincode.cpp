@@ -10,6 +10,7 @@ std::size_t upper_levels(const TreeShape& shape) {
   return std::size_t{shape.sub_arity != 0} + std::size_t{shape.top_arity != 0};
 }
 
+// Appends the levels of `arities` to `out`.
 base::Status read_path(base::ByteReader& reader, std::span<const std::size_t> arities,
                        const std::string& field, std::vector<PathElement>& out) {
   CUZK_TRY_STATUS(read_count(reader, arities.size(), field + ".path"));
@@ -30,6 +31,7 @@ base::Status read_path(base::ByteReader& reader, std::span<const std::size_t> ar
   return base::ok_status();
 }
 
+// The reverse of read_path.
 void write_path(base::Bytes& out, std::span<const PathElement> path) {
   write_u64(out, path.size());
   for (const PathElement& element : path) {

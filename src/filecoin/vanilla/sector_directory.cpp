@@ -21,10 +21,12 @@ constexpr int kManifestVersion = 1;
 // Levels above the leaves that upstream leaves out of tree R's cache.
 constexpr std::size_t kDiscardedLevels = 2;
 
+// Upstream's names of cache files; layers count from 1.
 std::string layer_name(std::size_t layer) {
   return "sc-02-data-layer-" + std::to_string(layer) + ".dat";
 }
 
+// A tree in one file, or one file for each of its base trees.
 std::string tree_name(std::string_view tree, std::uint64_t index, std::uint64_t count) {
   const std::string suffix = count == 1 ? "" : "-" + std::to_string(index);
   return "sc-02-data-tree-" + std::string(tree) + suffix + ".dat";
@@ -37,6 +39,7 @@ base::Bytes bytes_of(std::span<const Node> nodes) {
   return out;
 }
 
+// Two things that disagree; malformed is for one that is wrong by itself.
 base::Error mismatch(const fs::path& file, const std::string& sentence) {
   return {base::ErrorKind::kMismatch, file.string() + ": " + sentence};
 }
@@ -45,6 +48,7 @@ base::Error malformed(const fs::path& file, const std::string& sentence) {
   return {base::ErrorKind::kMalformed, file.string() + ": " + sentence};
 }
 
+// What the files do not say of themselves, and the commitments, so that damage is noticed.
 std::string manifest_of(const SealedSector& sector) {
   Json json;
   json["version"] = kManifestVersion;
@@ -64,6 +68,7 @@ std::string manifest_of(const SealedSector& sector) {
   return json.dump(2) + "\n";
 }
 
+// One file a base tree, from `first_level` on; upper levels are not stored, as they are soon made.
 base::Status write_tree(const fs::path& folder, std::string_view tree_letter,
                         const MerkleTree& tree, std::uint64_t base_trees, std::size_t first_level) {
   for (std::uint64_t i = 0; i < base_trees; ++i) {
@@ -110,6 +115,7 @@ class Manifest {
   Json json_;
 };
 
+// Version first: another version may mean anything by the same fields.
 base::Result<Manifest> read_manifest(const fs::path& file) {
   CUZK_TRY(const base::Bytes bytes, base::read_file(file, kManifestByteCountMax));
   Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, /*allow_exceptions=*/false);
@@ -124,6 +130,7 @@ base::Result<Manifest> read_manifest(const fs::path& file) {
   return manifest;
 }
 
+// The rules of the sector, by the same check that sealing makes.
 base::Result<PorepConfig> config_of(const Manifest& manifest) {
   PorepConfig config;
   CUZK_TRY(const std::uint64_t size, manifest.number("sector_size"));
@@ -160,6 +167,7 @@ base::Result<std::vector<Node>> read_nodes(const fs::path& file, std::size_t cou
   return out;
 }
 
+// That what was computed from data and layers is what manifest, p_aux and replica hold.
 base::Status check_commitments(const fs::path& folder, const SealedSector& sector,
                                const Manifest& manifest) {
   const fs::path file = folder / kManifest;
