@@ -281,8 +281,18 @@ Result<std::vector<UnfinishedJob>> Journal::unfinished() {
 }
 
 Result<PruneReport> Journal::prune(const Retention& retention) {
+  PruneReport report;
+  while (true) {
+    const MutexLock hold(mutex_);
+    CUZK_TRY(const PruneReport batch,
+             with_reserve([&](auto& store) { return store.prune(retention, options_.now_ms()); }));
+    report.job_count += batch.job_count;
+    report.freed_bytes += batch.freed_bytes;
+    if (batch.job_count < internal::kPruneBatchJobs) break;
+  }
   const MutexLock hold(mutex_);
-  return with_reserve([&](auto& store) { return store.prune(retention, options_.now_ms()); });
+  CUZK_TRY_STATUS(with_reserve([&](auto& store) { return store.give_room_back(); }));
+  return report;
 }
 
 Result<JournalStatistics> Journal::statistics() {

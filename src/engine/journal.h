@@ -104,8 +104,8 @@ class Journal {
   // In order of arrival.
   base::Result<std::vector<JobRecord>> list(const JobQuery& query) CUZK_EXCLUDES(mutex_);
   base::Result<std::vector<UnfinishedJob>> unfinished() CUZK_EXCLUDES(mutex_);
-  // Removes final jobs beyond the retention and gives room back to the file system, a bounded
-  // amount a call. Call now and then.
+  // Removes final jobs beyond the retention, in batches between which other calls are served, and
+  // gives some of the free room back to the file system. Call now and then.
   base::Result<PruneReport> prune(const Retention& retention) CUZK_EXCLUDES(mutex_);
   base::Result<JournalStatistics> statistics() CUZK_EXCLUDES(mutex_);
 

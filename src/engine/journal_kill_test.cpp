@@ -1,6 +1,7 @@
 // Processes that are killed while they use a journal. What the process was told is kept must be
 // there afterwards; what it had not been told may be there, but whole.
-#include <array>
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <map>
 #include <random>
@@ -169,16 +170,31 @@ void expect_kept(Journal& journal, const Known& known) {
   }
 }
 
+// How long after its start a process is killed at the latest: some jobs' time on this machine.
+long kill_window_us() {
+  const auto begin = std::chrono::steady_clock::now();
+  const TemporaryFolder folder;
+  const auto journal = open_or_die(options_in(folder.path()));
+  const base::Bytes input = input_of(1);
+  EXPECT_TRUE(journal->accept(submission_of(id_of(1), input, kPartitions)).ok());
+  EXPECT_TRUE(journal->start(id_of(1)).ok());
+  EXPECT_TRUE(journal->complete(id_of(1), 1, result_of(1)).ok());
+  const auto took = std::chrono::steady_clock::now() - begin;
+  const long took_us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
+  return std::clamp(6 * took_us, 30000L, 300000L);
+}
+
 TEST(JournalKill, LosesNothingAtAHundredKillsAtRandomMoments) {
   constexpr int kFolders = 4, kKills = 25;
   std::mt19937_64 random(20);
+  const auto window_us = static_cast<std::uint64_t>(kill_window_us());
   std::size_t ended_count = 0, resumed_count = 0;
   for (int f = 0; f < kFolders; ++f) {
     const TemporaryFolder folder;
     Known known;
     for (int k = 0; k < kKills; ++k) {
       // Some kills fall into the opening, most into the work.
-      known.add(use_and_kill(folder.path(), static_cast<long>(random() % 30000)));
+      known.add(use_and_kill(folder.path(), static_cast<long>(random() % window_us)));
       const auto journal = open_or_die(options_in(folder.path()));
       resumed_count += journal->unfinished()->size();
       expect_kept(*journal, known);

@@ -15,10 +15,8 @@ using base::ErrorKind;
 using base::Result;
 using base::Status;
 
-// Jobs that one transaction of prune() removes, and pages that one call gives back to the file
-// system: the journal's lock is not held for long.
-constexpr std::size_t kPruneBatch = 256;
-constexpr int kVacuumPages = 16384;
+// Pages that one call gives back to the file system: the journal's lock is not held for long.
+constexpr int kVacuumPages = 4096;
 
 std::int64_t id_of(const JobRecord& job) { return static_cast<std::int64_t>(job.sequence); }
 
@@ -170,7 +168,7 @@ Status Store::remove_job(std::int64_t id) {
   return base::ok_status();
 }
 
-Result<PruneReport> Store::prune_batch(const Retention& retention, std::int64_t now_ms) {
+Result<PruneReport> Store::prune(const Retention& retention, std::int64_t now_ms) {
   struct Candidate {
     std::int64_t id, changed_ms;
     std::uint64_t kept_bytes;
@@ -182,7 +180,7 @@ Result<PruneReport> Store::prune_batch(const Retention& retention, std::int64_t 
   {
     CUZK_TRY(auto row, database_.prepare("SELECT id, changed_ms, kept_bytes FROM job "
                                          "WHERE state >= 2 ORDER BY changed_ms, id LIMIT ?"));
-    row.bind(static_cast<std::int64_t>(kPruneBatch));
+    row.bind(static_cast<std::int64_t>(kPruneBatchJobs));
     while (true) {
       CUZK_TRY(const bool has_row, row.step());
       if (!has_row) break;
@@ -204,22 +202,11 @@ Result<PruneReport> Store::prune_batch(const Retention& retention, std::int64_t 
   return report;
 }
 
-Result<PruneReport> Store::prune(const Retention& retention, std::int64_t now_ms) {
-  PruneReport report;
-  while (true) {
-    CUZK_TRY(const PruneReport batch, prune_batch(retention, now_ms));
-    report.job_count += batch.job_count;
-    report.freed_bytes += batch.freed_bytes;
-    if (batch.job_count < kPruneBatch) break;
-  }
+Status Store::give_room_back() {
   CUZK_TRY(const std::int64_t free_pages, database_.integer("PRAGMA freelist_count"));
-  if (free_pages > 0) {
-    CUZK_TRY_STATUS(
-        database_.execute(fmt::format("PRAGMA incremental_vacuum({});"
-                                      "PRAGMA wal_checkpoint(TRUNCATE)",
-                                      kVacuumPages)));
-  }
-  return report;
+  if (free_pages == 0) return base::ok_status();
+  CUZK_TRY_STATUS(database_.execute(fmt::format("PRAGMA incremental_vacuum({})", kVacuumPages)));
+  return empty_log();
 }
 
 Status Store::empty_log() { return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"); }

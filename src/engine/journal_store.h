@@ -16,6 +16,9 @@
 
 namespace cuzk::engine::internal {
 
+// Jobs that one transaction of prune() removes at most.
+inline constexpr std::size_t kPruneBatchJobs = 256;
+
 class Store {
  public:
   Store(Database database, std::uint64_t size_bytes_max, std::uint64_t reserve_bytes)
@@ -47,7 +50,10 @@ class Store {
 
   // All running jobs become queued ones. Returns their number.
   base::Result<std::uint64_t> requeue_all(std::int64_t now_ms);
+  // One batch. There may be more to remove when it has kPruneBatchJobs.
   base::Result<PruneReport> prune(const Retention& retention, std::int64_t now_ms);
+  // Gives some of the free pages back to the file system.
+  base::Status give_room_back();
   base::Result<JournalStatistics> statistics();
   // Moves the write-ahead log into the database file and gives its room back.
   base::Status empty_log();
@@ -69,7 +75,6 @@ class Store {
   base::Error lose_input(const JobRecord& job, std::int64_t now_ms);
   base::Error lose_result(const JobRecord& job, std::int64_t now_ms);
   base::Status remove_job(std::int64_t id);
-  base::Result<PruneReport> prune_batch(const Retention& retention, std::int64_t now_ms);
 
   Database database_;
   std::uint64_t size_bytes_max_;  // 0: none
