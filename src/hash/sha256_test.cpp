@@ -1,6 +1,6 @@
 // SHA-256 against the standard, OpenSSL and Filecoin's commitments of empty sectors.
 //
-// Every path that this machine has must agree on every length around a block's border.
+// Lengths run around a block's border; all paths that the machine has agree on chains of blocks.
 #include "hash/sha256.h"
 
 #include <fstream>

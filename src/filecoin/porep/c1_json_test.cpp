@@ -1,7 +1,7 @@
 // The C1 writer against upstream's bytes, and the reader against everything that is not them.
 //
-// Members come in any order and layout; one that is wrong must be named by its path. Every cut of a
-// good file is refused.
+// Members come in any order and layout; one that is wrong must be named by its path. Cuts all along
+// a good file are refused.
 #include "filecoin/porep/c1_json.h"
 
 #include "filecoin/test_support.h"

@@ -1,6 +1,7 @@
 // Vanilla PoSt proofs: upstream's bytes read, written, made by us, and refused once changed.
 //
-// Every cut and every changed byte is tried: this is what arrives from a miner's storage.
+// Cuts run through the whole proof and changed bytes are drawn at random: this is what arrives from
+// a miner's storage.
 #include "filecoin/post/vanilla_post.h"
 
 #include <random>
