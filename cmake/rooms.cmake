@@ -96,7 +96,7 @@ function(cuzk_command)
   add_dependencies(cuzk_apps cuzk_build_facts)
   target_include_directories(cuzk_apps PUBLIC ${PROJECT_SOURCE_DIR}/src
                              PRIVATE ${PROJECT_BINARY_DIR}/generated)
-  target_link_libraries(cuzk_apps PUBLIC cuzk_filecoin cuzk_formats CLI11::CLI11
+  target_link_libraries(cuzk_apps PUBLIC cuzk_engine cuzk_filecoin cuzk_formats CLI11::CLI11
                         nlohmann_json::nlohmann_json)
   add_executable(cuzk ${PROJECT_SOURCE_DIR}/src/apps/cuzk/main.cpp)
   target_link_libraries(cuzk PRIVATE cuzk_apps)

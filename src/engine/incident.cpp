@@ -78,7 +78,6 @@ std::vector<IncidentCase> budget_cases() {
       {"pw12-early-held-budget400", "the worst policy under a budget of 400 GiB", early, "", ""},
       {"pw12-budget256", "our policy, budget 256 GiB", with_budget(12, 256 * kGiB), "", ""},
       {"pw15-budget160", "our policy, budget 160 GiB", with_budget(15, 160 * kGiB), "", ""},
-      {"pw15-budget96", "our policy, budget 96 GiB", with_budget(15, 96 * kGiB), "", ""},
   };
 }
 

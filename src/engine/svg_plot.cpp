@@ -85,7 +85,14 @@ std::string grid(const Plot& plot, const Scale& scale) {
   return out;
 }
 
-std::string curve(const PlotSeries& series, const Scale& scale, const char* colour) {
+// The colours again, dashed, from the ninth series on.
+std::string stroke_of(std::size_t index) {
+  const char* colour = kColours[index % kColours.size()];
+  const char* dashes = index < kColours.size() ? "" : " stroke-dasharray=\"6 3\"";
+  return fmt::format("stroke=\"{}\" stroke-width=\"1.6\"{}", colour, dashes);
+}
+
+std::string curve(const PlotSeries& series, const Scale& scale, const std::string& stroke) {
   std::string points;
   std::size_t i = 0;
   while (i < series.points.size()) {
@@ -98,8 +105,7 @@ std::string curve(const PlotSeries& series, const Scale& scale, const char* colo
                           scale.y(series.points[highest].second));
   }
   if (!points.empty()) points.pop_back();
-  return fmt::format("<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" points=\"{}\"/>\n",
-                     colour, points);
+  return fmt::format("<polyline fill=\"none\" {} points=\"{}\"/>\n", stroke, points);
 }
 
 }  // namespace
@@ -126,10 +132,10 @@ std::string render_svg(const Plot& plot) {
   double legend_y = kTop + 10;
   const double legend_x = kLeft + kPlotWidth + 20;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
-    const char* colour = kColours[i % kColours.size()];
-    out += curve(plot.series[i], scale, colour);
-    out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"14\" height=\"4\" fill=\"{}\"/>\n",
-                       legend_x, legend_y - 6, colour);
+    const std::string stroke = stroke_of(i);
+    out += curve(plot.series[i], scale, stroke);
+    out += fmt::format("<line x1=\"{0}\" y1=\"{1}\" x2=\"{2}\" y2=\"{1}\" {3}/>\n", legend_x,
+                       legend_y - 4, legend_x + 14, stroke);
     out += text_at(legend_x + 20, legend_y, "start", plot.series[i].name);
     legend_y += 20;
   }

@@ -19,7 +19,7 @@ struct PlotLevel {  // a horizontal line
 
 struct Plot {
   std::string title, x_label, y_label;
-  std::vector<PlotSeries> series;  // at most eight are told apart by colour
+  std::vector<PlotSeries> series;  // eight colours, then the same dashed
   std::vector<PlotLevel> levels;
 };
 

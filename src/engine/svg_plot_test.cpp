@@ -50,6 +50,12 @@ TEST(SvgPlot, ThinsLongSeriesAndKeepsThePeak) {
   EXPECT_THAT(svg, HasSubstr(",50.0 "));  // the top of the plotting area
 }
 
+TEST(SvgPlot, DashesWhatSharesAColour) {
+  Plot plot;
+  for (int i = 0; i < 9; ++i) plot.series.push_back({"s", {{0, 1}, {1, 1}}});
+  EXPECT_EQ(count_of(render_svg(plot), "stroke-dasharray"), 2u);  // the ninth, and in the legend
+}
+
 TEST(SvgPlot, OfNothingIsStillAPicture) { EXPECT_THAT(render_svg({}), HasSubstr("</svg>")); }
 
 }  // namespace

@@ -31,6 +31,9 @@ void add_filecoin_c1_command(CLI::App& group, Invocation& invocation);
 void add_filecoin_prove_command(CLI::App& group, Invocation& invocation);
 void add_filecoin_verify_command(CLI::App& group, Invocation& invocation);
 
+// The group `cuzk bench ...`.
+void add_bench_commands(CLI::App& app, Invocation& invocation);
+
 // Adds a sub-command with the options that all take. `example` is shown under its help.
 CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
                       const std::string& description, const std::string& example);
