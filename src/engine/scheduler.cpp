@@ -43,6 +43,10 @@ base::Status Scheduler::check(const SchedulerConfig& config) {
   if (!in_range(config.finish_workers)) return invalid("finish_workers: expected 1 to 4096");
   if (config.jobs_in_flight_max < 1) return invalid("jobs_in_flight_max: expected at least 1");
   if (config.devices.empty()) return invalid("devices: expected at least one; the CPU is one");
+  if (std::all_of(config.devices.begin(), config.devices.end(),
+                  [](const DeviceSetup& d) { return d.fallback_only; })) {
+    return invalid("devices: expected one that is not fallback_only");
+  }
   for (const DeviceSetup& device : config.devices) {
     if (!in_range(device.worker_count)) return invalid("device workers: expected 1 to 4096");
   }

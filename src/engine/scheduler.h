@@ -49,6 +49,9 @@ using JobId = std::uint64_t;
 
 struct DeviceSetup {
   std::uint32_t worker_count = 2;
+  // Takes only what failed on another device, and everything while no other is usable: the CPU
+  // beside GPUs.
+  bool fallback_only = false;
 };
 
 struct SchedulerConfig {
@@ -256,13 +259,14 @@ class Scheduler {
   std::optional<std::size_t> candidate(const Job& job, Stage stage, const Worker& worker,
                                        WorkerId id) const;
   bool avoids(const Partition& partition, Stage stage, const Worker& worker, WorkerId id) const;
+  bool has_usable_device(std::uint32_t apart_from) const;
   bool fits(const Choice& choice, Stage stage) const;
   bool has_slot(const Job& job) const;
   Assignment grant(const Choice& choice, Stage stage, WorkerId id, std::int64_t now_ms);
   void note_key(Device& device, const Job& job, GrantReason reason);
   void note_turn(Stage stage, const Choice& choice, const Choice& aged);
   Choice critical_choice(WorkerId id, Stage& stage) const;
-  bool has_idle_worker(Stage stage) const;
+  bool idle_worker_takes_critical(Stage stage) const;
   std::uint64_t starved_device_bytes() const;
 
   // Reports (scheduler_report.cpp).

@@ -36,19 +36,32 @@ const Scheduler::Worker& Scheduler::worker_of(WorkerId id) const {
   return workers_[index_of(id.kind)].at(id.index);
 }
 
-// Whether a second attempt should rather run elsewhere. Where there is no elsewhere it runs here.
+// Whether a device that takes everything is usable, other than the given one.
+bool Scheduler::has_usable_device(std::uint32_t apart_from) const {
+  for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+    if (d == apart_from || config_.devices[d].fallback_only) continue;
+    if (!devices_[d].quarantined) return true;
+  }
+  return false;
+}
+
+// Whether the partition should rather run elsewhere: a second attempt not where the first failed, a
+// first one not on a device that is kept for second ones. Where there is no elsewhere it runs here.
 bool Scheduler::avoids(const Partition& partition, Stage stage, const Worker& worker,
                        WorkerId id) const {
-  if (stage == Stage::kDevice) {
-    if (partition.failed_device == worker.device) {
-      for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-        if (d != *worker.device && !devices_[d].quarantined) return true;
-      }
-    }
-    const Device& device = devices_[*worker.device];
-    return partition.failed_on == id && device.worker_end - device.worker_begin > 1;
+  if (stage != Stage::kDevice) {
+    return partition.failed_on == id && workers_[index_of(id.kind)].size() > 1;
   }
-  return partition.failed_on == id && workers_[index_of(id.kind)].size() > 1;
+  const std::uint32_t own = *worker.device;
+  if (!partition.failed_device && config_.devices[own].fallback_only) {
+    return has_usable_device(own);
+  }
+  if (partition.failed_device == own) {
+    for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+      if (d != own && !devices_[d].quarantined) return true;
+    }
+  }
+  return partition.failed_on == id && devices_[own].worker_end - devices_[own].worker_begin > 1;
 }
 
 std::optional<std::size_t> Scheduler::candidate(const Job& job, Stage stage, const Worker& worker,
@@ -203,10 +216,15 @@ bool Scheduler::should_stop(WorkerId id) const {
   return !worker.running.empty() && jobs_.at(worker.running.back().job).ending;
 }
 
-bool Scheduler::has_idle_worker(Stage stage) const {
-  for (const Worker& worker : workers_[index_of(stage)]) {
-    const bool usable = !worker.device || !devices_[*worker.device].quarantined;
-    if (worker.running.empty() && usable) return true;
+// Whether an idle worker of the stage would take a critical partition.
+bool Scheduler::idle_worker_takes_critical(Stage stage) const {
+  const auto& workers = workers_[index_of(stage)];
+  for (std::uint32_t i = 0; i < workers.size(); ++i) {
+    const Worker& worker = workers[i];
+    if (!worker.running.empty() || (worker.device && devices_[*worker.device].quarantined))
+      continue;
+    const Choice choice = first_in_order(stage, worker, {stage, i});
+    if (choice.job != nullptr && choice.job->rank.priority == Priority::kCritical) return true;
   }
   return false;
 }
@@ -220,7 +238,7 @@ Scheduler::Choice Scheduler::critical_choice(WorkerId id, Stage& stage) const {
   for (const Stage wanted : {Stage::kFinish, Stage::kDevice, Stage::kWitness}) {
     const bool able =
         wanted != Stage::kDevice || (worker.device && !devices_[*worker.device].quarantined);
-    if (!able || has_idle_worker(wanted)) continue;
+    if (!able || idle_worker_takes_critical(wanted)) continue;
     Choice choice = first_in_order(wanted, worker, id);
     if (choice.job == nullptr || choice.job->rank.priority != Priority::kCritical) continue;
     if (!fits(choice, wanted)) continue;

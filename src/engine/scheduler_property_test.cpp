@@ -107,6 +107,7 @@ class World {
     config.finish_workers = 1 + below(2);
     config.devices.clear();
     for (std::uint32_t d = 1 + below(3); d > 0; --d) config.devices.push_back({1 + below(2)});
+    if (config.devices.size() > 1) config.devices.back().fallback_only = below(2) == 0;
     config.jobs_in_flight_max = 1 + below(6);
     config.slot_release = below(4) == 0 ? SlotRelease::kAtWitnessEnd : SlotRelease::kAtDelivery;
     config.ageing_ms = 1 + below(2000);
@@ -194,8 +195,10 @@ class World {
       EXPECT_GE(now_ms_ - own.submitted_ms, config_.ageing_ms);
       since_aged = 0;
     }
+    const bool on_fallback =
+        granted.stage == Stage::kDevice && config_.devices[granted.device].fallback_only;
     for (const auto& [id, other] : accepted_) {
-      if (!scheduler_.in_flight(id)) continue;
+      if (!scheduler_.in_flight(id) || on_fallback) continue;
       for (std::size_t p = 0; p < other.partition_count; ++p) {
         if (scheduler_.partition_state(id, p) != waiting_for(granted.stage)) continue;
         if (other.failed_before.count(p) != 0) continue;

@@ -231,6 +231,31 @@ TEST(Scheduler, RetriesAFailedStartOnAnotherDevice) {
   EXPECT_EQ(scheduler.counts().retried_partitions, 1u);
 }
 
+TEST(Scheduler, KeepsAFallbackDeviceForWhatFailedElsewhere) {
+  SchedulerConfig config = small_config();
+  config.devices = {{1}, {1, true}};
+  config.witness_workers = 8;
+  config.quarantine_failures = 2;
+  Scheduler scheduler(config);
+  ASSERT_TRUE(scheduler.submit(job_of(1, 3), 0).ok());
+  for (int i = 0; i < 3; ++i) run(scheduler, witness_worker(0), 1);
+  EXPECT_EQ(granted(scheduler, device_worker(1)), 0u);
+  ASSERT_EQ(granted(scheduler, device_worker(0)), 1u);
+  scheduler.failed(device_worker(0), Fault::kDevice, error_of("lost"), 0);
+  const auto again = scheduler.next(device_worker(1), 0);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->attempt, 2u);
+  scheduler.done(device_worker(1), 0);
+  EXPECT_EQ(granted(scheduler, device_worker(1)), 0u);
+  ASSERT_EQ(granted(scheduler, device_worker(0)), 1u);
+  scheduler.failed(device_worker(0), Fault::kDevice, error_of("lost"), 0);
+  for (int i = 0; i < 2; ++i) run(scheduler, device_worker(1), 1);  // no other is left
+  for (int i = 0; i < 3; ++i) run(scheduler, finish_worker(), 1);
+  EXPECT_TRUE(scheduler.idle());
+  config.devices = {{1, true}};
+  EXPECT_FALSE(Scheduler::check(config).ok());
+}
+
 TEST(Scheduler, ProvesAWrongProofAnewFromItsWitness) {
   SchedulerConfig config = small_config();
   config.devices = {{1}, {1}};
@@ -361,6 +386,20 @@ TEST(Scheduler, YieldsToCriticalWorkAtTheBorderOfAChunk) {
   EXPECT_EQ(scheduler.take_outcomes()[0].job, 2u);
   scheduler.done(device_worker(), 0);  // its own work went on and ended
   EXPECT_EQ(scheduler.counts().inline_grants, 2u);
+}
+
+TEST(Scheduler, YieldsThoughAFallbackDeviceIsIdle) {
+  SchedulerConfig config = small_config();
+  config.devices = {{1}, {1, true}};
+  config.witness_workers = 2;
+  Scheduler scheduler(config);
+  ASSERT_TRUE(scheduler.submit(job_of(1, 2, Priority::kLow), 0).ok());
+  run(scheduler, witness_worker(), 1);
+  ASSERT_EQ(granted(scheduler, device_worker(0)), 1u);
+  ASSERT_TRUE(scheduler.submit(job_of(2, 1, Priority::kCritical), 0).ok());
+  run(scheduler, witness_worker(), 2);
+  EXPECT_EQ(granted(scheduler, device_worker(1)), 0u);
+  EXPECT_TRUE(scheduler.should_yield(device_worker(0)));
 }
 
 TEST(Scheduler, StaysWithAKeyForABoundedNumberOfGrants) {
