@@ -158,6 +158,26 @@ TEST(Scheduler, KeepsSmallOnesBehindALargeOneThatDoesNotFit) {
   EXPECT_EQ(granted(scheduler, witness_worker(1)), 0u);
 }
 
+TEST(Scheduler, BeginsNoWitnessInTheRoomThatAnIdleDeviceWaitsFor) {
+  SchedulerConfig config = small_config();
+  config.witness_workers = 4;
+  config.memory = {85, 0, 0};
+  Scheduler scheduler(config);
+  JobSpec spec = job_of(1, 3);
+  spec.partitions[0] = {0, 20, 10, 30};
+  spec.partitions[1] = {1, 20, 40, 0};
+  spec.partitions[2] = {2, 20, 5, 0};
+  ASSERT_TRUE(scheduler.submit(std::move(spec), 0).ok());
+  run(scheduler, witness_worker(0), 1);
+  run(scheduler, device_worker(), 1);  // keeps 30
+  run(scheduler, witness_worker(0), 1);
+  EXPECT_EQ(granted(scheduler, device_worker()), 0u);    // 30 + 20 + 40 are over 85
+  EXPECT_EQ(granted(scheduler, witness_worker(0)), 0u);  // would fit, and make the device wait on
+  run(scheduler, finish_worker(), 1);
+  EXPECT_EQ(granted(scheduler, device_worker()), 1u);
+  EXPECT_EQ(granted(scheduler, witness_worker(0)), 1u);
+}
+
 TEST(Scheduler, EvictsTheKeyUsedLongestAgoWhenRoomIsNeeded) {
   SchedulerConfig config = small_config();
   config.memory = {100, 0, 0};
