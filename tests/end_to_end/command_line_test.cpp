@@ -233,7 +233,7 @@ TEST(Inspect, TellsTheMemoryThatAProofNeeds) {
   EXPECT_EQ(prove_within(bytes).exit_code, 0);
   const CommandResult refused = prove_within(2 * 1024 * 32);
   expect_one_sentence(refused);
-  EXPECT_THAT(refused.err, HasSubstr("memory"));
+  EXPECT_THAT(refused.err, HasSubstr("of the budget of 65536 are free"));
 }
 
 }  // namespace
