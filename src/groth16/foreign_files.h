@@ -45,6 +45,7 @@ struct BellmanParams {
     vk.delta_g1 = g1();
     vk.delta_g2 = g2();
     for (const std::string name : {"ic", "h", "l", "a", "b_g1", "b_g2"}) {
+      if (reader.remaining() == 0) break;  // a verifying key alone is the file's head
       const auto count = reader.u32_be(name).value();
       sections[name] = reader.take_records(count, name == "b_g2" ? 192 : 96, name).value();
     }

@@ -164,9 +164,9 @@ TEST(SnarkjsKeys, ThousandProductsProveOverBls12381) {
 }
 
 TEST(ZcashProofs, AllVerifyAndNoneAfterAChangeOfOneBit) {
-  CUZK_DATA_OR_SKIP(params_path, "zcash/sapling-output.params");
+  CUZK_DATA_OR_SKIP(key_path, "zcash/sapling-output.vk");
   CUZK_DATA_OR_SKIP(proofs_path, "zcash/proofs.json");
-  const testing::BellmanParams params(cuzk::testing::read_bytes(params_path));
+  const testing::BellmanParams params(cuzk::testing::read_bytes(key_path));
   const auto cases = read_json(proofs_path);
   ASSERT_EQ(cases.size(), 40u);
   std::vector<std::vector<Fr>> all_inputs;
