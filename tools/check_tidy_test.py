@@ -67,7 +67,7 @@ class RulesTest(unittest.TestCase):
         self.expect("README.md", "see FIX" "ME\n", "leftover mark")
         self.expect("docs/x.md", "cd /wor" "k/main\n", "somebody's machine")
         self.expect("docs/x.md", "cd /hom" "e/ann/x\n", "somebody's machine")
-        self.expect("docs/x.md", "the src/work/ folder, at work/rest\n")
+        self.expect("docs/x.md", "the src/wor" "k/ folder, at wor" "k/rest\n")
 
     def test_exceptions_file(self):
         text = "# comment\nsrc/a.cpp:f 80 a table\nsrc/b.cpp 900 generated\n"
