@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -11,33 +10,17 @@
 #include <utility>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "engine/journal.h"
+#include "tests/support/temporary_folder.h"
 
 namespace cuzk::engine::testing_support {
 
 // In memory where the system has a place for that: these tests sync thousands of times, and what
 // they prove does not depend on the disk.
-class TemporaryFolder {
+class TemporaryFolder : public testing::TemporaryFolder {
  public:
-  TemporaryFolder() {
-    const bool has_memory = ::access("/dev/shm", W_OK) == 0;
-    std::string pattern =
-        (has_memory ? std::string("/dev/shm/") : ::testing::TempDir()) + "cuzk_journal_XXXXXX";
-    CUZK_CHECK(::mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
+  TemporaryFolder() : testing::TemporaryFolder(Place::kMemory) {}
 };
 
 inline constexpr std::int64_t kStartMs = 1'700'000'000'000;

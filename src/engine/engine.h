@@ -1,0 +1,142 @@
+// The engine: accepts jobs durably, has them run, keeps their results. What daemon, benchmark and
+// library talk to.
+//
+// A job is accepted when submit() returned; from then on a kill at any moment loses nothing. Its
+// name is the submitter's request id: the same id with the same input joins, with another input it
+// is refused. The journal (journal.h) holds what must survive, the executor (executor.h) runs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/executor.h"
+#include "engine/journal_record.h"
+
+namespace cuzk::engine {
+
+struct EngineOptions {
+  std::filesystem::path journal_folder;
+  Retention retention;
+  // Queued and running jobs at most; more are refused with kResourceExhausted. 0: no bound.
+  std::uint64_t queue_max = 10'000;
+  // A job that ran during this many crashes of proving code is failed instead of run again.
+  std::uint32_t crashes_max = 3;
+};
+
+struct SubmitRequest {
+  std::string request_id;  // empty: one is made
+  std::string kind;
+  Priority priority = Priority::kNormal;
+  std::optional<std::int64_t> deadline_ms;  // since the epoch
+  SharedBytes input;
+};
+
+struct Submitted {
+  std::string request_id;
+  Acceptance acceptance = Acceptance::kNew;
+  JobState state = JobState::kQueued;
+  std::uint64_t queue_position = 0;  // jobs before it in the order of the scheduler, itself not
+};
+
+// A job as people see it.
+struct JobView {
+  JobRecord record;
+  std::optional<JobProgress> progress;  // while it is queued or runs in this process
+  JobTimes times;                       // of the run that ended last, or so far
+};
+
+// What an observer hears. Delivered by one thread in order; a slow observer delays others only
+// within its own queue.
+struct EngineEvent {
+  enum class Kind : std::uint8_t { kAccepted, kStarted, kPartitionMoved, kEnded };
+  Kind kind = Kind::kAccepted;
+  std::string request_id;
+  std::string job_kind;
+  std::size_t partition = 0;
+  PartitionState partition_state = PartitionState::kQueued;
+  std::uint32_t attempt = 1, device = 0;
+  JobState state = JobState::kQueued;
+  std::int64_t at_ms = 0;  // since the epoch
+};
+
+// Totals since the engine was made, apart from `journal`.
+struct EngineReport {
+  ExecutorReport executor;
+  JournalStatistics journal;
+  struct Queue {  // a row for each kind of the table
+    std::string kind;
+    std::uint64_t pending = 0, in_progress = 0;
+    std::uint64_t completed = 0, failed = 0, cancelled = 0;
+  };
+  std::vector<Queue> queues;
+  std::int64_t started_ms = 0;  // since the epoch
+  bool draining = false;
+};
+
+// Stops when destroyed: an await ends when its ticket dies.
+class Subscription;
+
+// Thread-safe.
+class Engine {
+ public:
+  using MakeExecutor = std::function<base::Result<std::unique_ptr<Executor>>(ExecutorEvents&)>;
+
+  // Opens the journal, makes the executor and gives it what is unfinished.
+  static base::Result<std::unique_ptr<Engine>> open(EngineOptions options,
+                                                    std::shared_ptr<const JobTypes> types,
+                                                    const MakeExecutor& make_executor);
+  ~Engine();
+
+  // Reads and checks the input, then accepts durably. Errors: those of the kind's reader,
+  // kAlreadyExists (id of another job), kUnavailable (draining), kResourceExhausted (queue, disk,
+  // or memory that can never fit, with the arithmetic).
+  base::Result<Submitted> submit(const SubmitRequest& request);
+
+  // Waits until the job is final or `timeout` is over; nullopt then. Errors: kNotFound.
+  base::Result<std::optional<JobView>> await(std::string_view request_id,
+                                             std::chrono::milliseconds timeout);
+  // Calls `done` once, as soon as the job is final (at once where it is), from an engine thread, or
+  // never when the returned handle dies before. Any number may wait at no cost of threads.
+  base::Result<std::shared_ptr<Subscription>> on_final(std::string_view request_id,
+                                                       std::function<void(const JobView&)> done);
+  // All events from now on, until the handle dies.
+  std::shared_ptr<Subscription> observe(std::function<void(const EngineEvent&)> observer);
+
+  // The state after the call, and whether it was running before.
+  struct Cancelled {
+    JobState state = JobState::kCancelled;
+    bool was_running = false;
+  };
+  base::Result<Cancelled> cancel(std::string_view request_id);
+  base::Result<JobView> find(std::string_view request_id);
+  base::Result<std::vector<JobView>> list(const JobQuery& query);
+  base::Result<base::Bytes> result(std::string_view request_id);
+
+  // As the executor's.
+  base::Result<bool> preload(const std::string& key_name);
+  base::Result<std::uint64_t> evict(const std::string& key_name);
+  EngineReport report();
+  const JobTypes& types() const;
+
+  // No more submissions; what is accepted goes on. wait_idle: until all is final or the time is
+  // over (false).
+  void drain();
+  bool wait_idle(std::chrono::milliseconds timeout);
+  // Stops within a chunk; unfinished jobs stay in the journal for the next start.
+  void stop();
+
+ private:
+  class State;
+  explicit Engine(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cuzk::engine

@@ -1,0 +1,114 @@
+// The door between who accepts jobs and who runs them: in this process (pipeline.h) or in one
+// beside it that may crash (worker_process.h). Nothing durable is behind it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/ledger.h"
+#include "engine/job_type.h"
+#include "engine/scheduler.h"
+
+namespace cuzk::engine {
+
+struct RunRequest {
+  JobId id = 0;
+  std::string name;  // for messages
+  std::string kind;
+  Priority priority = Priority::kNormal;
+  std::optional<std::int64_t> deadline_ms;  // milliseconds since the epoch
+  // Reads the input when the job enters; called once for each time it is run, so that a job that
+  // waits in the queue holds no input in memory.
+  std::function<base::Result<SharedBytes>()> input;
+  // Proofs of partitions from an earlier run, by partition; empty where there is none.
+  std::vector<base::Bytes> finished;
+};
+
+// Milliseconds that the job, or the sum of its partitions, spent.
+struct JobTimes {
+  std::uint64_t queue_wait_ms = 0;  // accepted to first grant
+  std::uint64_t key_load_ms = 0;
+  std::uint64_t witness_ms = 0;
+  std::uint64_t device_ms = 0;
+  std::uint64_t finish_ms = 0;
+  std::uint64_t total_ms = 0;
+};
+
+struct JobProgress {
+  bool in_flight = false;
+  std::array<std::uint32_t, kPartitionStateCount> partitions{};  // by state
+};
+
+// Calls that tell what happens, from any thread, one at a time for each job, in order. They return
+// quickly; they may call the executor.
+class ExecutorEvents {
+ public:
+  virtual ~ExecutorEvents() = default;
+  virtual void job_started(JobId id) = 0;
+  // A partition changed its state.
+  virtual void partition_moved(JobId id, std::size_t partition, PartitionState state,
+                               std::uint32_t attempt, std::uint32_t device) = 0;
+  virtual void partition_proved(JobId id, std::size_t partition, const base::Bytes& proof) = 0;
+  // The end, exactly once a job: its result or its failure (kCancelled when it was cancelled).
+  virtual void job_ended(JobId id, base::Result<base::Bytes> outcome, const JobTimes& times) = 0;
+  // All that ran is lost; jobs not ended are to be given again. `jobs` ran when it happened.
+  virtual void crashed(const std::vector<JobId>& jobs, const std::string& sentence) = 0;
+};
+
+struct DeviceReport {
+  std::string name, identifier;
+  bool usable = true;
+  bool fallback_only = false;
+  std::uint64_t free_bytes = 0, total_bytes = 0;
+  std::uint32_t worker_count = 0;
+  std::vector<JobId> running;  // one a worker that works
+  std::uint64_t started_count = 0, failure_count = 0, wrong_proof_count = 0;
+  double busy_s = 0;
+};
+
+struct KeyReport {
+  std::string name;
+  KeyTier tier = KeyTier::kCold;
+  std::uint64_t bytes = 0;
+  std::uint32_t reference_count = 0;
+};
+
+struct ExecutorReport {
+  SchedulerCounts counts;
+  base::LedgerSnapshot ledger;
+  std::uint64_t budget_bytes = 0;  // 0: none
+  std::uint64_t rss_bytes = 0;
+  std::vector<DeviceReport> devices;
+  std::vector<KeyReport> keys;
+  std::uint32_t witness_workers = 0, finish_workers = 0, jobs_in_flight_max = 0;
+  std::uint64_t process_restarts = 0;
+  // Products alive now, by stage: never negative, zero when nothing runs.
+  std::uint64_t witnesses_alive = 0, pending_alive = 0;
+};
+
+// Thread-safe.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  // Takes a job that was read and checked before. Errors as Scheduler::submit, and those of
+  // reading.
+  virtual base::Status run(RunRequest request) = 0;
+  // Asks; the end comes as an event. Error kNotFound: over, or unknown.
+  virtual base::Status cancel(JobId id) = 0;
+  virtual std::optional<JobProgress> progress(JobId id) const = 0;
+  // Loads a key by name, single-flight. True where it was loaded already.
+  virtual base::Result<bool> preload(const std::string& key_name) = 0;
+  // Bytes freed; kUnavailable while it is in use, kNotFound for no such key. 0: was not loaded.
+  virtual base::Result<std::uint64_t> evict(const std::string& key_name) = 0;
+  virtual ExecutorReport report() const = 0;
+  // Nothing new begins; what runs is asked to stop at its next chunk; returns when all threads are
+  // idle. Jobs not ended end with kUnavailable, which means: give them again next time.
+  virtual void stop() = 0;
+};
+
+}  // namespace cuzk::engine
