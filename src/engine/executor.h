@@ -22,9 +22,11 @@ struct RunRequest {
   std::string kind;
   Priority priority = Priority::kNormal;
   std::optional<std::int64_t> deadline_ms;  // milliseconds since the epoch
-  // Reads the input when the job enters; called once for each time it is run, so that a job that
-  // waits in the queue holds no input in memory.
+  // Reads the input when the job enters, so that a job that waits in the queue holds none in
+  // memory. Called from any thread, again where the key's files changed meanwhile.
   std::function<base::Result<SharedBytes>()> input;
+  // Where the caller has just read the job; else it is read once more to know its plan.
+  std::optional<JobPlan> plan;
   // Proofs of partitions from an earlier run, by partition; empty where there is none.
   std::vector<base::Bytes> finished;
 };

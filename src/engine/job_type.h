@@ -42,7 +42,9 @@ std::string_view to_string(KeyTier tier) noexcept;
 class LoadedKey {
  public:
   virtual ~LoadedKey() = default;
-  virtual std::uint64_t byte_count() const = 0;  // at most KeySource::bytes
+  // At most KeySource::bytes, which the engine charges to the ledger as long as this lives. A
+  // loader therefore takes nothing large from the ledger itself; it would count twice.
+  virtual std::uint64_t byte_count() const = 0;
   virtual KeyTier tier() const { return KeyTier::kWarm; }
 };
 
@@ -81,25 +83,36 @@ struct ProvingDevice {
 class Product {
  public:
   virtual ~Product() = default;
+  // What it holds apart from what its own buffers have in the ledger (the pending proof of groth16
+  // counts itself; an assignment on the heap does not). The engine charges a witness's plan when
+  // its stage begins, and what is left of it from then on; never more than the plan.
   virtual std::uint64_t byte_count() const = 0;
 };
 
-// What a stage has of its surroundings. `control` says when to stop and takes progress. `fault` is
-// set by a stage that fails through the device's doing.
+// What a stage has of its surroundings. `control` says when to stop and takes progress: call its
+// check() between chunks of work, from the thread that runs the stage and outside parallel loops.
+// A critical partition may then be run in between.
 struct StageContext {
   std::shared_ptr<const LoadedKey> key;
   const ProvingDevice* device = nullptr;  // device stage, and the one that made it in finish
   groth16::Control control = {};
 };
 
-// What came out badly, and whose doing it was (engine/scheduler.h, Fault).
-enum class StageFault : std::uint8_t { kWork, kDevice, kWrongProof };
-
 // One job after its bytes were read and checked. Functions are called by several threads at once.
+//
+// What the engine makes of an error, by its kind:
+//   kCancelled                       the stage noticed that it should stop
+//   kInvalidArgument, kMalformed, kMismatch, kUnsatisfied, kNotFound, kUnsupported
+//                                    the job's own fault: it fails at once
+//   kVerificationFailed of finish    a wrong proof: tried once more, elsewhere
+//   kUnavailable, kInternal, kIo of start or finish
+//                                    the device's fault: counts towards its quarantine, tried again
+//   others, and exceptions           tried once more
 class JobWork {
  public:
   virtual ~JobWork() = default;
-  // One entry a partition, exact upper bounds in bytes; known without the key's pages.
+  // One entry a partition, exact upper bounds in bytes; known without the key's pages. Pending
+  // bytes include what finish takes while it runs and what the pending proof keeps of the witness.
   virtual const std::vector<PartitionPlan>& partitions() const = 0;
   virtual const KeySource& key() const = 0;
   // What the job itself holds while it lives: input and parsed form.
@@ -107,9 +120,10 @@ class JobWork {
 
   virtual base::Result<std::unique_ptr<Product>> make_witness(std::size_t partition,
                                                               const StageContext& context) = 0;
-  // Ends the witness's life, or hands to the pending proof what it still needs of it.
+  // Ends the witness's life, or hands to the pending proof what it still needs of it. A start that
+  // fails leaves the witness for another attempt, or null where it is spent.
   virtual base::Result<std::unique_ptr<Product>> start(std::size_t partition,
-                                                       std::unique_ptr<Product> witness,
+                                                       std::unique_ptr<Product>& witness,
                                                        const StageContext& context) = 0;
   // The finished partition's proof in the kind's own bytes, verified. Error kVerificationFailed:
   // the device made a wrong proof. kUnsatisfied: the witness is bad, another attempt is in vain.
@@ -123,6 +137,14 @@ class JobWork {
                                              const StageContext& context) = 0;
 };
 
+// What the engine decides with while the job itself is not in memory.
+struct JobPlan {
+  std::vector<PartitionPlan> partitions;
+  KeySource key;
+  std::uint64_t held_bytes = 0;
+};
+JobPlan plan_of(const JobWork& work);
+
 // A row of the table of kinds.
 struct JobType {
   std::string name;         // stored with jobs: "porep", "circom"
@@ -134,14 +156,22 @@ struct JobType {
 
 class JobTypes {
  public:
+  // Finds a key by the name that people use. Error kNotFound with the names that there are.
+  using FindKey = std::function<base::Result<KeySource>(std::string_view name)>;
+
   // Error kAlreadyExists for a name taken.
   base::Status add(JobType type);
+  // Asked in the order added, the next one after kNotFound.
+  void add_keys(FindKey find_key) { key_finders_.push_back(std::move(find_key)); }
   // Error kUnsupported, with the names that there are.
   base::Result<const JobType*> find(std::string_view name) const;
   std::vector<const JobType*> all() const;
+  // For preload. Error kNotFound.
+  base::Result<KeySource> find_key(std::string_view name) const;
 
  private:
   std::map<std::string, JobType, std::less<>> types_;
+  std::vector<FindKey> key_finders_;
 };
 
 }  // namespace cuzk::engine

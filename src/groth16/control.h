@@ -1,18 +1,20 @@
-// How a caller follows and stops long work: a progress sink and a stop token.
+// How a caller follows and stops long work: a progress sink, a stop token, a checkpoint.
 #pragma once
 
 #include <stop_token>
 #include <string_view>
 
+#include "base/checkpoint.h"
 #include "base/progress.h"
 #include "base/result.h"
 
 namespace cuzk::groth16 {
 
-// Both parts are optional. The sink is borrowed and must outlive the work.
+// All parts are optional. Sink and checkpoint are borrowed and must outlive the work.
 struct Control {
   base::ProgressSink* progress = nullptr;
   std::stop_token cancel = {};
+  base::Checkpoint* checkpoint = nullptr;
 
   void begin_stage(std::string_view name, std::uint64_t total_units) const {
     if (progress != nullptr) progress->begin_stage(name, total_units);
@@ -20,9 +22,16 @@ struct Control {
   void advance(std::uint64_t units) const {
     if (progress != nullptr) progress->advance(units);
   }
-  // An error of kind kCancelled once a stop was asked for; `stage` says where it was noticed.
+  // Whether check() has something to do.
+  bool wanted() const noexcept {
+    return cancel.stop_requested() || (checkpoint != nullptr && checkpoint->wanted());
+  }
+  // A border: other work may run inside. An error of kind kCancelled once a stop was asked for;
+  // `stage` says where it was noticed. Called by the thread that runs the work, outside of parallel
+  // loops.
   base::Status check(std::string_view stage) const {
-    if (!cancel.stop_requested()) return base::ok_status();
+    const bool goes_on = checkpoint == nullptr || checkpoint->pass();
+    if (goes_on && !cancel.stop_requested()) return base::ok_status();
     return base::Error{base::ErrorKind::kCancelled,
                        "cancelled while working on " + std::string(stage)};
   }
