@@ -6,8 +6,9 @@
 set -euo pipefail
 
 build_packages=(
-  ca-certificates ccache cmake g++ git libcli11-dev libfmt-dev libsimdjson-dev libsqlite3-dev
-  libssl-dev libtbb-dev ninja-build nlohmann-json3-dev
+  ca-certificates ccache cmake g++ git libcli11-dev libfmt-dev libgrpc++-dev libprotobuf-dev
+  libsimdjson-dev libsqlite3-dev libssl-dev libtbb-dev ninja-build nlohmann-json3-dev
+  protobuf-compiler protobuf-compiler-grpc
 )
 test_packages=(clang-format-14 libbenchmark-dev libgmock-dev libgtest-dev python3 zlib1g-dev)
 

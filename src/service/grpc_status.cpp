@@ -1,0 +1,86 @@
+// One table of codes, and the details that go with some of them.
+#include "service/grpc_status.h"
+
+#include <string>
+
+#include <grpcpp/server_context.h>
+
+#include "service/proto/status_details.pb.h"
+
+namespace cuzk::service {
+namespace {
+
+constexpr std::chrono::milliseconds kNoRetry{0};
+constexpr std::chrono::milliseconds kRetryWhenFull{1000};
+constexpr std::chrono::milliseconds kRetryWhenGone{5000};  // a restart takes about that
+
+// Trailers are limited to some kilobytes by clients.
+constexpr std::size_t kMessageBytesMax = 2048;
+
+std::string bounded(const std::string& message) {
+  if (message.size() <= kMessageBytesMax) return message;
+  std::size_t end = kMessageBytesMax;
+  // Not in the middle of a character of UTF-8.
+  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0u) == 0x80u) --end;
+  return message.substr(0, end) + "...";
+}
+
+std::string details_of(grpc::StatusCode code, const std::string& message,
+                       std::chrono::milliseconds delay) {
+  internal::RetryInfo retry;
+  retry.mutable_retry_delay()->set_seconds(delay.count() / 1000);
+  retry.mutable_retry_delay()->set_nanos(static_cast<int>(delay.count() % 1000) * 1'000'000);
+  internal::StatusDetails details;
+  details.set_code(code);
+  details.set_message(message);
+  auto* any = details.add_details();
+  any->set_type_url("type.googleapis.com/google.rpc.RetryInfo");
+  any->set_value(retry.SerializeAsString());
+  return details.SerializeAsString();
+}
+
+}  // namespace
+
+grpc::StatusCode grpc_code(base::ErrorKind kind) {
+  using enum base::ErrorKind;
+  switch (kind) {
+    case kInvalidArgument:
+    case kMalformed:
+    case kMismatch:
+    case kUnsatisfied: return grpc::StatusCode::INVALID_ARGUMENT;
+    case kNotFound: return grpc::StatusCode::NOT_FOUND;
+    case kAlreadyExists: return grpc::StatusCode::ALREADY_EXISTS;
+    case kResourceExhausted: return grpc::StatusCode::RESOURCE_EXHAUSTED;
+    case kUnavailable: return grpc::StatusCode::UNAVAILABLE;
+    case kCancelled: return grpc::StatusCode::CANCELLED;
+    case kUnsupported: return grpc::StatusCode::UNIMPLEMENTED;
+    case kVerificationFailed:
+    case kIo:
+    case kInternal: return grpc::StatusCode::INTERNAL;
+  }
+  return grpc::StatusCode::INTERNAL;
+}
+
+std::chrono::milliseconds retry_after(base::ErrorKind kind) {
+  if (kind == base::ErrorKind::kResourceExhausted) return kRetryWhenFull;
+  if (kind == base::ErrorKind::kUnavailable) return kRetryWhenGone;
+  return kNoRetry;
+}
+
+grpc::Status grpc_status(const base::Error& error) {
+  const grpc::StatusCode code = grpc_code(error.kind);
+  const std::string message = bounded(error.message);
+  const std::chrono::milliseconds delay = retry_after(error.kind);
+  if (delay == kNoRetry) return {code, message};
+  return {code, message, details_of(code, message, delay)};
+}
+
+grpc::Status grpc_status(const base::Error& error, grpc::CallbackServerContext& context) {
+  const std::chrono::milliseconds delay = retry_after(error.kind);
+  if (delay != kNoRetry) {
+    context.AddTrailingMetadata("grpc-retry-pushback-ms", std::to_string(delay.count()));
+  }
+  return grpc_status(error);
+}
+
+}  // namespace cuzk::service

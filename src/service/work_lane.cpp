@@ -1,0 +1,94 @@
+// Threads over one queue; the queue is emptied before they end.
+#include "service/work_lane.h"
+
+#include <pthread.h>
+
+#include <utility>
+
+namespace cuzk::service {
+
+WorkLane::WorkLane(std::string name, std::size_t thread_count, std::size_t waiting_max)
+    : name_(name.substr(0, 15)), waiting_max_(waiting_max) {
+  for (std::size_t i = 0; i < thread_count; ++i) threads_.emplace_back([this] { work(); });
+}
+
+WorkLane::~WorkLane() { stop(); }
+
+bool WorkLane::post(std::function<void()> task) { return add(std::move(task), true); }
+
+bool WorkLane::post_always(std::function<void()> task) { return add(std::move(task), false); }
+
+bool WorkLane::add(std::function<void()> task, bool bounded) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_ || (bounded && waiting_.size() >= waiting_max_)) return false;
+    waiting_.push_back(std::move(task));
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void WorkLane::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+std::size_t WorkLane::waiting_count() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+void WorkLane::work() {
+  ::pthread_setname_np(::pthread_self(), name_.c_str());
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    std::function<void()> task = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    task();
+    task = nullptr;  // what it holds dies outside the lock
+    lock.lock();
+  }
+}
+
+ByteGate::Hold::Hold(Hold&& other) noexcept
+    : gate_(std::exchange(other.gate_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+ByteGate::Hold& ByteGate::Hold::operator=(Hold&& other) noexcept {
+  if (this != &other) {
+    release();
+    gate_ = std::exchange(other.gate_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+void ByteGate::Hold::release() {
+  if (gate_ == nullptr) return;
+  const std::lock_guard lock(gate_->mutex_);
+  gate_->held_bytes_ -= bytes_;
+  gate_ = nullptr;
+}
+
+ByteGate::Hold ByteGate::enter(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const bool fits = bytes <= bytes_max_ && held_bytes_ <= bytes_max_ - bytes;
+  if (!fits && held_bytes_ != 0) return {};
+  held_bytes_ += bytes;
+  return {this, bytes};
+}
+
+std::uint64_t ByteGate::held_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return held_bytes_;
+}
+
+}  // namespace cuzk::service
