@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/support/temporary_folder.h"
+
 namespace cuzk::base {
 namespace {
 
@@ -17,13 +19,6 @@ namespace fs = std::filesystem;
 
 class FileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "cuzk-file-test-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::set<std::string> names() const {
     std::set<std::string> out;
     for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -36,7 +31,8 @@ class FileTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   }
 
-  fs::path folder_;
+  const cuzk::testing::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 using MappedFileTest = FileTest;

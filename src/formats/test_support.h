@@ -1,7 +1,6 @@
 // What the tests of this room share: files taken apart and put together again, refusals, folders.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -11,16 +10,17 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/file.h"
 #include "tests/support/data.h"
+#include "tests/support/temporary_folder.h"
 
 namespace cuzk::formats::testing {
 
 using base::Bytes;
 using base::ByteSpan;
+using cuzk::testing::TemporaryFolder;
 
 // An iden3 container in pieces, so that a test can move, double, drop or damage a section. Written
 // anew, on purpose without the code under test.
@@ -105,25 +105,6 @@ template <class R>
   if (result.ok()) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << result.error().message;
 }
-
-// A folder that goes when the test ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "cuzk-formats-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = pattern;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Calls parse(prefix) for every proper prefix of `bytes` up to `count_max` evenly spread ones; each
 // has to be refused.

@@ -34,7 +34,7 @@ class CircomCase : public ::testing::TestWithParam<const char*> {
   std::string proof() const { return scratch_.file("proof.json"); }
   std::string values() const { return scratch_.file("public.json"); }
 
-  ScratchFolder scratch_;
+  TemporaryFolder scratch_;
 };
 
 #define CUZK_CASE_OR_SKIP() \
@@ -171,7 +171,7 @@ class CircomSetup : public ::testing::TestWithParam<const char*> {
   }
   std::string zkey() const { return scratch_.file("circuit.zkey"); }
   std::string vkey() const { return scratch_.file("verification_key.json"); }
-  ScratchFolder scratch_;
+  TemporaryFolder scratch_;
 };
 
 TEST_P(CircomSetup, MakesAMarkedKeyThatProves) {
@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(Circom, CircomSetup,
 // The witness is good, the key is not: nothing may say that the witness is at fault.
 TEST(CircomCheck, ADamagedKeyDoesNotBlameTheWitness) {
   CUZK_DATA_OR_SKIP(folder, "circom/mul1000-bn128");
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   std::string zkey = read_text(folder / "circuit_final.zkey");
   const auto checked = [&](const std::string& bytes) {
     write_text(scratch / "key.zkey", bytes);
@@ -303,7 +303,7 @@ TEST(CircomCheck, ADamagedKeyDoesNotBlameTheWitness) {
 TEST(CircomRefusal, PlonkKeysAreRefusedWithOneSentence) {
   CUZK_DATA_OR_SKIP(zkey, "circom/refuse/plonk.zkey");
   CUZK_DATA_OR_SKIP(witness, "circom/mul1000-bn128/witness.wtns");
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const CommandResult result =
       run_cuzk({"prove", "--zkey", zkey.string(), "--witness", witness.string(), "--proof",
                 scratch.file("p"), "--public", scratch.file("v"), "--json"});
@@ -314,7 +314,7 @@ TEST(CircomRefusal, PlonkKeysAreRefusedWithOneSentence) {
 
 TEST(CircomRefusal, AWitnessOfAnotherCompilationIsRefused) {
   CUZK_DATA_OR_SKIP(zkey, "circom/mul1000-bn128/circuit_final.zkey");
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   for (const char* other :
        {"circom/unirep-epochKeyLite/witness.wtns", "circom/mul1000-bls12381/witness.wtns"}) {
     CUZK_DATA_OR_SKIP(witness, other);
@@ -334,7 +334,7 @@ TEST(CircomVerify, RefusesFilesOfAnotherCurve) {
                 "--proof", bls / "proof.json"});
   expect_one_sentence(result);
   // The right public values, so that the proof alone is of another curve or protocol.
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   auto proof = nlohmann::json::parse(read_text(bn / "proof.json"));
   for (const auto& [member, value] : {std::pair{"curve", "bls12381"}, {"protocol", "plonk"}}) {
     auto changed = proof;

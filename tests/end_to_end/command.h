@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/temporary_folder.h"
+
 extern char** environ;
 
 namespace cuzk::testing {
@@ -31,28 +33,6 @@ inline std::string read_text(const fs::path& path) {
 inline void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
-
-// A folder of the running test, removed at its end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::path(::testing::TempDir()) / "cuzk_end_to_end_XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) ADD_FAILURE() << "cannot make " << pattern;
-    path_ = pattern;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 struct CommandResult {
   int exit_code = -1;  // -1: ended by a signal or not started
@@ -70,7 +50,7 @@ struct CommandResult {
 
 // Starts `program` (found by PATH) and waits for its end.
 inline CommandResult run_program(const std::string& program, std::vector<std::string> arguments) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const std::string out = scratch.file("out"), err = scratch.file("err");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -21,7 +21,8 @@ const std::vector<std::vector<std::string>> kCommands = {{"prove"},
                                                          {"filecoin", "params"},
                                                          {"filecoin", "c1"},
                                                          {"filecoin", "prove"},
-                                                         {"filecoin", "verify"}};
+                                                         {"filecoin", "verify"},
+                                                         {"bench", "incident"}};
 
 std::vector<std::string> with(std::vector<std::string> command,
                               const std::vector<std::string>& more) {
@@ -69,7 +70,7 @@ TEST(CommandLine, UsageErrorsAreOneSentenceAndExitCodeTwo) {
 }
 
 TEST(CommandLine, MissingFilesAreNamed) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const std::string gone = scratch.file("gone.zkey");
   const CommandResult result = run_cuzk({"inspect", gone, "--json"});
   expect_one_sentence(result);
@@ -115,7 +116,7 @@ TEST(CommandLine, NamesOfFilesCannotCommandTheTerminal) {
 
 TEST(CommandLine, AMemoryBudgetIsReadStrictlyAndKept) {
   CUZK_DATA_OR_SKIP(folder, "circom/mul1000-bn128");
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const auto prove = [&](const char* memory) {
     return run_cuzk({"prove", "--zkey", folder / "circuit_final.zkey", "--witness",
                      folder / "witness.wtns", "--proof", scratch.file("p"), "--public",
@@ -143,7 +144,7 @@ TEST(CommandLine, RefusesAnUnknownCpuLevel) {
 }
 
 TEST(CommandLine, NothingIsWrittenWhenAnOutputPathIsWrong) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   CUZK_DATA_OR_SKIP(folder, "circom/mul1000-bn128");
   const std::string zkey = (folder / "circuit_final.zkey").string();
   const std::string witness = (folder / "witness.wtns").string();
@@ -163,7 +164,7 @@ TEST(FilecoinParams, HelpNamesTheSizesThatItTakes) {
   for (const char* size : {"1KiB", "2KiB", "4KiB", "8KiB", "16KiB", "32KiB", "8MiB", "16MiB",
                            "512MiB", "1GiB", "32GiB", "64GiB"}) {
     EXPECT_THAT(help.out, HasSubstr(size));
-    const ScratchFolder scratch;
+    const TemporaryFolder scratch;
     // Past the size and before any work: the kind is wrong.
     const CommandResult result = run_cuzk({"filecoin", "params", "--sector-size", size, "--kind",
                                            "no-kind", "--params-dir", scratch.file("p")});
@@ -173,7 +174,7 @@ TEST(FilecoinParams, HelpNamesTheSizesThatItTakes) {
 }
 
 TEST(Inspect, RefusesWhatItDoesNotKnow) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   for (const std::string text :
        {"", "hello", "{}", "{\"a\": 1}", "[", "zkey", "wtns\x02", "r1cs"}) {
     write_text(scratch / "file", text);
@@ -224,7 +225,7 @@ TEST(Inspect, TellsTheMemoryThatAProofNeeds) {
   const auto bytes = facts["memory_to_prove_bytes"].get<std::uint64_t>();
   EXPECT_GE(bytes, (3u * 1024u + 1003u) * 32u);
   EXPECT_LE(bytes, 16u << 20);
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const auto prove_within = [&](std::uint64_t budget) {
     return run_cuzk({"prove", "--zkey", zkey.string(), "--witness",
                      (zkey.parent_path() / "witness.wtns").string(), "--proof", scratch.file("p"),

@@ -62,7 +62,7 @@ class DegenerateCircuit : public ::testing::Test {
   std::string witness() const { return scratch_.file("witness.wtns"); }
   std::string proof() const { return scratch_.file("proof.json"); }
   std::string values() const { return scratch_.file("public.json"); }
-  ScratchFolder scratch_;
+  TemporaryFolder scratch_;
 };
 
 using Curves = ::testing::Types<curve::Bn254, curve::Bls12_381>;

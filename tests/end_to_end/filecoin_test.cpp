@@ -114,7 +114,7 @@ TEST(FilecoinVerify, TakesThePorepIdInsteadOfTheNumber) {
 TEST(FilecoinVerify, RefusesProofsOfAnotherLength) {
   CUZK_UPSTREAM_OR_SKIP(upstream);
   CUZK_DATA_OR_SKIP(proof, "upstream/instance1/porep-s0.proof");
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const Flags good = porep_flags(upstream["sectors"][0], proof.string());
   const std::string bytes = read_text(proof);
   for (const std::string& changed : {std::string(), bytes.substr(1), bytes + std::string(192, '\0'),
@@ -158,7 +158,7 @@ TEST(FilecoinVerify, AcceptsUpstreamsPostProofs) {
 TEST(FilecoinVerify, NamesThePartOrTheLengthOfABadProofOfSeveralParts) {
   CUZK_UPSTREAM_OR_SKIP(upstream);
   CUZK_DATA_OR_SKIP(proof, "upstream/instance1/window-3sectors.proof");
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   Flags flags = {{"--kind", "window-post"},
                  {"--sector-size", "2KiB"},
                  {"--vk", key_file("fallback-merkletree-poseidon_hasher-8-0-0-0170")},
@@ -206,7 +206,7 @@ TEST(FilecoinSeal, SealsTheSameSectorAsUpstream) {
   CUZK_UPSTREAM_OR_SKIP(upstream);
   CUZK_DATA_OR_SKIP(theirs, "upstream/instance1/porep-s0.c1.json.gz");
   const Json sector = upstream["sectors"][0];
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   std::string data(2032, '\0');
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(7 * i + 3);
   write_text(scratch / "data", data);
@@ -244,7 +244,7 @@ TEST(FilecoinSeal, SealsTheSameSectorAsUpstream) {
 }
 
 TEST(FilecoinErrors, AreOneSentence) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   expect_one_sentence(
       run_cuzk({"filecoin", "seal", "--sector-size", "1MiB", "--dir", scratch.file("s")}));
   expect_one_sentence(
@@ -262,7 +262,7 @@ TEST(FilecoinErrors, AreOneSentence) {
 }
 
 TEST(FilecoinInterrupt, EndsSoonAndLeavesNoFile) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const auto start = std::chrono::steady_clock::now();
   const CommandResult result =
       run_program("timeout", {"--preserve-status", "--signal=INT", "1", CUZK_COMMAND, "filecoin",
@@ -274,7 +274,7 @@ TEST(FilecoinInterrupt, EndsSoonAndLeavesNoFile) {
 }
 
 // A seal with synthetic challenges, named by its number and by porep_id and version.
-void expect_synthetic_seal_verifies(const ScratchFolder& scratch, const std::string& params,
+void expect_synthetic_seal_verifies(const TemporaryFolder& scratch, const std::string& params,
                                     const std::string& key) {
   const std::string sector = scratch.file("synthetic"), c1 = scratch.file("synthetic.json"),
                     proof = scratch.file("synthetic.bin");
@@ -309,7 +309,7 @@ void expect_synthetic_seal_verifies(const ScratchFolder& scratch, const std::str
 
 // The way of the README: about a minute of two cores and 1.1 GB of disk.
 TEST(FilecoinFlow, FromDataToAVerifiedProof) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const std::string params = scratch.file("params"), c1 = scratch.file("c1.json"),
                     proof = scratch.file("proof.bin");
   const CommandResult sealed = run_cuzk(

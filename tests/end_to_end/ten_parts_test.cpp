@@ -105,7 +105,7 @@ class TenParts : public ::testing::Test {
     EXPECT_THAT(result.json()["reason"].get<std::string>(), HasSubstr(reason));
   }
 
-  ScratchFolder scratch_;
+  TemporaryFolder scratch_;
   std::vector<std::string> arguments_;
   std::string proof_;
 };
