@@ -5,23 +5,10 @@
 #include "apps/cuzk/job_inspect_internal.h"
 #include "formats/bellperson/params.h"
 #include "formats/bellperson/verifying_key.h"
+#include "groth16/memory.h"
 #include "groth16/proof_bytes.h"
-#include "groth16/quotient.h"
 
 namespace cuzk::apps {
-namespace {
-
-using Fr = curve::Bls12_381::Fr;
-
-// a, b and h; then for every aux variable and every entry of B a scalar and its index, at most.
-// Without the circuit its matrices cannot be counted; Filecoin's are recorded once a shape.
-std::uint64_t memory_bound(const formats::BlsProvingKey& key) {
-  constexpr std::uint64_t kEntryBytes = sizeof(Fr) + sizeof(std::uint32_t);
-  return groth16::quotient_bytes<Fr>(key.domain_log2) +
-         (key.l.size() + key.b_g2.size()) * kEntryBytes;
-}
-
-}  // namespace
 
 base::Result<Answer> inspect_params(const MappedPtr& file, const InspectRequest& request,
                                     Session& session) {
@@ -42,7 +29,7 @@ base::Result<Answer> inspect_params(const MappedPtr& file, const InspectRequest&
       .add("b_g2_count", key.b_g2.size(), "points in b_g2")
       .add_bytes("file_bytes", file->size_bytes(), "size")
       .add("trailing_bytes", loaded.trailing_bytes, "bytes behind the parameters")
-      .add_bytes("memory_to_prove_bytes", memory_bound(key),
+      .add_bytes("memory_to_prove_bytes", groth16::proving_bytes(key),
                  "memory to prove, at most, beside the circuit's matrices")
       .add("points_checked", request.check_points, "points checked");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);

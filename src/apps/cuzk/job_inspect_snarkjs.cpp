@@ -4,7 +4,7 @@
 #include "formats/snarkjs/wtns.h"
 #include "formats/snarkjs/zkey.h"
 #include "formats/with_curve.h"
-#include "groth16/backend.h"
+#include "groth16/memory.h"
 
 namespace cuzk::apps {
 namespace {
@@ -40,10 +40,6 @@ base::Result<Answer> inspect_zkey_over(const MappedPtr& file, const InspectReque
   checks.progress = &session.progress();
   CUZK_TRY(const formats::LoadedZkey<C> loaded, formats::read_zkey<C>(file, checks));
   const formats::ZkeyHeader& header = loaded.header;
-  CUZK_TRY(const groth16::MemoryPlan plan,
-           groth16::make_cpu_backend<C>()->plan(*loaded.key, *loaded.shape));
-  const std::uint64_t witness_bytes =
-      header.wire_count * (sizeof(typename C::Fr) + 1);  // at most: every wire a scalar
   Answer answer("Groth16 proving key of snarkjs.");
   answer.add("type", "zkey", "")
       .add("curve", C::kName, "curve")
@@ -55,8 +51,7 @@ base::Result<Answer> inspect_zkey_over(const MappedPtr& file, const InspectReque
       .add("contribution_count", header.contribution_count, "contributions")
       .add_bytes("file_bytes", file->size_bytes(), "size")
       .add_bytes("memory_to_prove_bytes",
-                 shape_bytes(*loaded.shape) + witness_bytes + plan.evaluation_bytes +
-                     plan.msm_scratch_bytes + plan.pending_bytes,
+                 shape_bytes(*loaded.shape) + groth16::proving_bytes(*loaded.key),
                  "memory to prove, at most")
       .add("points_checked", request.check_points, "points checked")
       .add("sections", sections_json(header.sections), "");
