@@ -1,5 +1,5 @@
 # The house rules as tests: layers, sizes and words, format, headers that compile alone, tests that
-# pages name; and the tests of the scripts that check them.
+# pages name, constants as their script derives them; and the tests of the scripts that check them.
 
 function(cuzk_style_tests)
   if(NOT CUZK_BUILD_TESTS)
@@ -20,6 +20,9 @@ function(cuzk_style_tests)
                      ${arguments} ${PROJECT_SOURCE_DIR})
     set_tests_properties(style.${check} PROPERTIES LABELS style SKIP_RETURN_CODE 77 TIMEOUT 600)
   endforeach()
+  add_test(NAME style.derived_constants
+           COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/derive_constants.py --check)
+  set_tests_properties(style.derived_constants PROPERTIES LABELS style)
   file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*_test.py)
   foreach(script ${scripts})
     get_filename_component(name ${script} NAME_WE)
