@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "engine/journal_database.h"
 #include "engine/journal_files.h"
+#include "engine/journal_group.h"
 #include "engine/journal_log.h"
 #include "engine/journal_rebuild.h"
 #include "engine/journal_schema.h"
@@ -98,7 +99,8 @@ Result<std::shared_ptr<const base::MappedFile>> map_if_there(const std::filesyst
 
 Journal::Journal(JournalOptions options, internal::FolderLock lock)
     : options_(std::move(options)),
-      lock_(std::make_unique<internal::FolderLock>(std::move(lock))) {}
+      lock_(std::make_unique<internal::FolderLock>(std::move(lock))),
+      commits_(std::make_unique<internal::CommitQueue>()) {}
 
 Journal::~Journal() = default;
 
@@ -132,10 +134,13 @@ template <class Change, class Outcome>
 Outcome Journal::with_reserve(Change change) {
   Outcome outcome = change(*store_);
   if (outcome.ok() || outcome.error().kind != ErrorKind::kResourceExhausted) return outcome;
-  // The log may hold many images of few pages; it is emptied into the room of the ballast.
+  return make_room() ? change(*store_) : outcome;
+}
+
+// The log may hold many images of few pages; it is emptied into the room of the ballast.
+bool Journal::make_room() {
   ballast_->release();
-  if (!store_->empty_log().ok()) return outcome;
-  return change(*store_);
+  return store_->empty_log().ok();
 }
 
 Status Journal::open_store() {
@@ -184,15 +189,48 @@ Status Journal::open_store() {
   return base::ok_status();
 }
 
+template <class Change, class Outcome>
+Outcome Journal::commit(Change change) {
+  Outcome outcome = Error{ErrorKind::kInternal, "the change was not made"};
+  internal::PendingChange pending{[&](internal::Store& store) {
+                                    outcome = change(store);
+                                    return outcome.ok() ||
+                                           outcome.error().kind != ErrorKind::kResourceExhausted;
+                                  },
+                                  true};
+  run_together({&pending, 1});
+  return outcome;
+}
+
+void Journal::run_together(std::span<internal::PendingChange> own) {
+  commits_->run(own, [this](const std::vector<internal::PendingChange*>& changes) {
+    const MutexLock hold(mutex_);
+    run_alone(internal::run_grouped(*store_, changes));
+  });
+}
+
+void Journal::run_alone(const std::vector<internal::PendingChange*>& changes) {
+  for (internal::PendingChange* pending : changes) {
+    if (pending->run(*store_) || !pending->may_use_reserve) continue;
+    if (make_room()) pending->run(*store_);
+  }
+}
+
 Result<AcceptedJob> Journal::accept(const JobSubmission& submission) {
   Status valid = check_submission(submission, options_.input_bytes_max);
   const hash::Digest digest = valid.ok() ? hash::sha256(submission.input) : hash::Digest{};
+  Result<AcceptedJob> outcome = Error{ErrorKind::kInternal, "the job was not taken"};
+  if (valid.ok()) {
+    internal::PendingChange pending{[&](internal::Store& store) CUZK_REQUIRES(mutex_) {
+                                      outcome = accept_now(store, submission, digest);
+                                      return true;  // a new job may not use the reserve
+                                    },
+                                    false};
+    run_together({&pending, 1});
+  } else {
+    outcome = std::move(valid).error();
+  }
   const MutexLock hold(mutex_);
-  Result<AcceptedJob> outcome = [&]() CUZK_REQUIRES(mutex_) -> Result<AcceptedJob> {
-    CUZK_TRY_STATUS(std::move(valid));
-    CUZK_TRY_STATUS(ballast_->hold());
-    return store_->accept(submission, digest, options_.now_ms());
-  }();
   if (!outcome.ok()) {
     ++counts_.refused_count;
   } else {
@@ -205,49 +243,99 @@ Result<AcceptedJob> Journal::accept(const JobSubmission& submission) {
   return outcome;
 }
 
-Result<JobRecord> Journal::start(std::string_view request_id) {
-  const MutexLock hold(mutex_);
-  return with_reserve([&](auto& store) { return store.start(request_id, options_.now_ms()); });
+Result<AcceptedJob> Journal::accept_now(internal::Store& store, const JobSubmission& submission,
+                                        const hash::Digest& digest) {
+  CUZK_TRY_STATUS(ballast_->hold());
+  return store.accept(submission, digest, options_.now_ms());
 }
 
-Status Journal::requeue(std::string_view request_id, std::uint32_t attempt) {
-  const MutexLock hold(mutex_);
-  return with_reserve(
-      [&](auto& store) { return store.requeue(request_id, attempt, options_.now_ms()); });
+Result<JobRecord> Journal::start(std::string_view request_id) {
+  return commit([&](auto& store) { return store.start(request_id, options_.now_ms()); });
+}
+
+Status Journal::requeue(std::string_view request_id, std::uint32_t attempt, Requeue reason) {
+  return commit(
+      [&](auto& store) { return store.requeue(request_id, attempt, reason, options_.now_ms()); });
 }
 
 Status Journal::complete(std::string_view request_id, std::uint32_t attempt,
                          base::ByteSpan result) {
   CUZK_TRY_STATUS(check_size(result.size(), kJobResultBytesMax, "the result"));
-  const MutexLock hold(mutex_);
-  return with_reserve(
+  return commit(
       [&](auto& store) { return store.complete(request_id, attempt, result, options_.now_ms()); });
 }
 
 Status Journal::fail(std::string_view request_id, std::uint32_t attempt, Error failure) {
   if (failure.message.size() > kFailureBytesMax) failure.message.resize(kFailureBytesMax);
-  const MutexLock hold(mutex_);
-  return with_reserve(
+  return commit(
       [&](auto& store) { return store.fail(request_id, attempt, failure, options_.now_ms()); });
 }
 
 Result<JobState> Journal::cancel(std::string_view request_id) {
-  const MutexLock hold(mutex_);
-  return with_reserve([&](auto& store) { return store.cancel(request_id, options_.now_ms()); });
+  return commit([&](auto& store) { return store.cancel(request_id, options_.now_ms()); });
+}
+
+Status Journal::withdraw(std::string_view request_id, std::uint32_t attempt, Error failure) {
+  if (failure.message.size() > kFailureBytesMax) failure.message.resize(kFailureBytesMax);
+  return commit(
+      [&](auto& store) { return store.withdraw(request_id, attempt, failure, options_.now_ms()); });
 }
 
 Result<PartitionOutcome> Journal::record_partition(std::string_view request_id,
                                                    std::uint32_t attempt, std::uint32_t partition,
                                                    base::ByteSpan proof) {
   CUZK_TRY_STATUS(check_size(proof.size(), kPartitionProofBytesMax, "the partition's proof"));
-  const MutexLock hold(mutex_);
-  return with_reserve(
+  return commit(
       [&](auto& store) { return store.record_partition(request_id, attempt, partition, proof); });
 }
 
 Status Journal::forget_partitions(std::string_view request_id, std::uint32_t attempt) {
-  const MutexLock hold(mutex_);
-  return with_reserve([&](auto& store) { return store.forget_partitions(request_id, attempt); });
+  return commit([&](auto& store) { return store.forget_partitions(request_id, attempt); });
+}
+
+Status Journal::apply_one(internal::Store& store, const JournalChange& change) const {
+  const std::string& id = change.request_id;
+  const std::int64_t now_ms = options_.now_ms();
+  switch (change.kind) {
+    case JournalChange::Kind::kStart: {
+      CUZK_TRY([[maybe_unused]] const auto job, store.start(id, now_ms));
+      return base::ok_status();
+    }
+    case JournalChange::Kind::kRequeue:
+      return store.requeue(id, change.attempt, change.reason, now_ms);
+    case JournalChange::Kind::kPartition: {
+      CUZK_TRY_STATUS(
+          check_size(change.bytes.size(), kPartitionProofBytesMax, "the partition's proof"));
+      CUZK_TRY([[maybe_unused]] const auto outcome,
+               store.record_partition(id, change.attempt, change.partition, change.bytes));
+      return base::ok_status();
+    }
+    case JournalChange::Kind::kComplete:
+      CUZK_TRY_STATUS(check_size(change.bytes.size(), kJobResultBytesMax, "the result"));
+      return store.complete(id, change.attempt, change.bytes, now_ms);
+    case JournalChange::Kind::kFail: {
+      Error failure = change.failure;
+      if (failure.message.size() > kFailureBytesMax) failure.message.resize(kFailureBytesMax);
+      return store.fail(id, change.attempt, std::move(failure), now_ms);
+    }
+  }
+  return Error{ErrorKind::kInvalidArgument, "no such change of a job"};
+}
+
+std::vector<Status> Journal::apply(std::span<const JournalChange> changes) {
+  std::vector<Status> outcomes(changes.size(), base::ok_status());
+  std::vector<internal::PendingChange> pending;
+  pending.reserve(changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    pending.push_back({[this, &changes, &outcomes, i](internal::Store& store) {
+                         outcomes[i] = apply_one(store, changes[i]);
+                         return outcomes[i].ok() ||
+                                outcomes[i].error().kind != ErrorKind::kResourceExhausted;
+                       },
+                       true});
+  }
+  if (!pending.empty()) run_together(pending);
+  return outcomes;
 }
 
 Result<JobRecord> Journal::find(std::string_view request_id) {

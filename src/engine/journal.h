@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -26,8 +27,10 @@ namespace cuzk::engine {
 
 namespace internal {
 class Ballast;
+class CommitQueue;
 class Database;
 class FolderLock;
+struct PendingChange;
 class Store;
 }  // namespace internal
 
@@ -46,7 +49,8 @@ struct JournalOptions {
   const char* file_layer = nullptr;
 };
 
-// One folder's journal. Thread-safe; calls are served one at a time. All functions may fail with
+// One folder's journal. Thread-safe. Changes that arrive while others are synced to the disk share
+// the next sync; each still succeeds or fails on its own. All functions may fail with
 // kIo, kResourceExhausted (disk or limit full: nothing was changed) and kMalformed (damage met);
 // those that name a job with kNotFound. The further errors stand at each.
 class Journal {
@@ -73,7 +77,8 @@ class Journal {
   // Changes of state (may_follow in journal_record.h); other ones fail with kMismatch, and so does
   // a call for an attempt that is over, so that a worker that comes late changes nothing.
   base::Result<JobRecord> start(std::string_view request_id) CUZK_EXCLUDES(mutex_);
-  base::Status requeue(std::string_view request_id, std::uint32_t attempt) CUZK_EXCLUDES(mutex_);
+  base::Status requeue(std::string_view request_id, std::uint32_t attempt,
+                       Requeue reason = Requeue::kStopped) CUZK_EXCLUDES(mutex_);
   // Drops the partitions' proofs, which the result stands for. Again with the same result: ok.
   base::Status complete(std::string_view request_id, std::uint32_t attempt, base::ByteSpan result)
       CUZK_EXCLUDES(mutex_);
@@ -81,6 +86,11 @@ class Journal {
       CUZK_EXCLUDES(mutex_);
   // Returns the state after the call: kCancelled, or the final state that the job already had.
   base::Result<JobState> cancel(std::string_view request_id) CUZK_EXCLUDES(mutex_);
+
+  // Takes back a job that could not be begun: one that never ran is gone as if never accepted, one
+  // that was accepted again fails. Error kMismatch as above, and unless the job is queued.
+  base::Status withdraw(std::string_view request_id, std::uint32_t attempt, base::Error failure)
+      CUZK_EXCLUDES(mutex_);
 
   // Keeps the proof of one partition of a running job. The first one of a partition stays. Errors:
   // kMismatch as above; kInvalidArgument for a partition that the job has not, or a proof above
@@ -91,6 +101,10 @@ class Journal {
   // For proofs that turned out wrong. Errors: kMismatch for a job that is final.
   base::Status forget_partitions(std::string_view request_id, std::uint32_t attempt)
       CUZK_EXCLUDES(mutex_);
+
+  // Makes the changes in order, with one sync where that goes well. What came of each, as its
+  // function says.
+  std::vector<base::Status> apply(std::span<const JournalChange> changes) CUZK_EXCLUDES(mutex_);
 
   base::Result<JobRecord> find(std::string_view request_id) CUZK_EXCLUDES(mutex_);
   // Checked against its digest; damage fails the job. Error kNotFound also for a final job.
@@ -114,9 +128,18 @@ class Journal {
   // Opens, brings to this version and checks all of it.
   base::Result<internal::Database> open_database(std::int64_t now_ms) const;
   base::Status open_store() CUZK_REQUIRES(mutex_);
-  // Runs a change of an accepted job; on a full disk once more, with the ballast's room.
+  // Runs a change; on a full disk once more, with the ballast's room.
   template <class Change, class Outcome = std::invoke_result_t<Change, internal::Store&>>
   Outcome with_reserve(Change change) CUZK_REQUIRES(mutex_);
+  // Runs a change of an accepted job together with those of other threads, and with_reserve().
+  template <class Change, class Outcome = std::invoke_result_t<Change, internal::Store&>>
+  Outcome commit(Change change) CUZK_EXCLUDES(mutex_);
+  void run_together(std::span<internal::PendingChange> own) CUZK_EXCLUDES(mutex_);
+  void run_alone(const std::vector<internal::PendingChange*>& changes) CUZK_REQUIRES(mutex_);
+  bool make_room() CUZK_REQUIRES(mutex_);
+  base::Result<AcceptedJob> accept_now(internal::Store& store, const JobSubmission& submission,
+                                       const hash::Digest& digest) CUZK_REQUIRES(mutex_);
+  base::Status apply_one(internal::Store& store, const JournalChange& change) const;
 
   const JournalOptions options_;
   const std::unique_ptr<internal::FolderLock> lock_;
@@ -124,6 +147,7 @@ class Journal {
   mutable base::Mutex mutex_;
   std::unique_ptr<internal::Store> store_ CUZK_PT_GUARDED_BY(mutex_);
   std::unique_ptr<internal::Ballast> ballast_ CUZK_PT_GUARDED_BY(mutex_);
+  const std::unique_ptr<internal::CommitQueue> commits_;
   JournalStatistics counts_ CUZK_GUARDED_BY(mutex_);  // those since opening
 };
 

@@ -172,25 +172,31 @@ Result<std::int64_t> Database::integer(std::string_view sql) {
   return statement.integer(0);
 }
 
+bool Database::in_transaction() const {
+  return sqlite3_get_autocommit(connection_.get()) == 0;
+}
+
 std::int64_t Database::changed_count() const { return sqlite3_changes64(connection_.get()); }
 
 std::int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(connection_.get()); }
 
 Result<Transaction> Transaction::begin(Database& database) {
-  CUZK_TRY_STATUS(database.execute("BEGIN IMMEDIATE"));
-  return Transaction(&database);
+  const bool is_inner = sqlite3_get_autocommit(database.connection_.get()) == 0;
+  CUZK_TRY_STATUS(database.execute(is_inner ? "SAVEPOINT inner" : "BEGIN IMMEDIATE"));
+  return Transaction(&database, is_inner);
 }
 
 Transaction::~Transaction() {
   if (database_ == nullptr) return;
   // After a full disk or a failed write SQLite may have rolled back by itself.
   if (sqlite3_get_autocommit(database_->connection_.get()) == 0) {
-    sqlite3_exec(database_->connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    const char* const undo = is_inner_ ? "ROLLBACK TO inner; RELEASE inner" : "ROLLBACK";
+    sqlite3_exec(database_->connection_.get(), undo, nullptr, nullptr, nullptr);
   }
 }
 
 Status Transaction::commit() {
-  CUZK_TRY_STATUS(database_->execute("COMMIT"));
+  CUZK_TRY_STATUS(database_->execute(is_inner_ ? "RELEASE inner" : "COMMIT"));
   database_ = nullptr;
   return base::ok_status();
 }

@@ -67,6 +67,8 @@ class Database {
   // Rows changed by the last statement that ran.
   std::int64_t changed_count() const;
   std::int64_t last_row_id() const;
+  // Whether a transaction is open: not any more when SQLite rolled it back after a failure.
+  bool in_transaction() const;
 
  private:
   friend class Transaction;
@@ -77,19 +79,22 @@ class Database {
   std::string name_;
 };
 
-// Between begin and commit nothing is visible or durable. Dropped without commit: rolled back.
+// Between begin and commit nothing is visible or durable. Dropped without commit: rolled back. One
+// inside another is a part of it that can be rolled back alone, and is durable with it.
 class Transaction {
  public:
   static base::Result<Transaction> begin(Database& database);
-  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction(Transaction&& other) noexcept
+      : database_(std::exchange(other.database_, nullptr)), is_inner_(other.is_inner_) {}
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
-  // Durable when it returns ok.
+  // Durable when it returns ok, unless it is inside another.
   base::Status commit();
 
  private:
-  explicit Transaction(Database* database) : database_(database) {}
+  Transaction(Database* database, bool is_inner) : database_(database), is_inner_(is_inner) {}
   Database* database_;
+  bool is_inner_;
 };
 
 }  // namespace cuzk::engine::internal

@@ -56,6 +56,7 @@ struct JobRecord {
   JobState state = JobState::kQueued;
   std::uint32_t attempt = 1;      // times it was accepted anew: 1, then one more for each retry
   std::uint32_t start_count = 0;  // times it began to run, over all attempts and restarts
+  std::uint32_t crash_count = 0;  // times that it was queued again for a crash, in this attempt
   std::int64_t accepted_ms = 0;   // of the first attempt
   std::int64_t changed_ms = 0;    // when it took its state
   std::optional<base::Error> failure;  // of a failed job
@@ -88,6 +89,9 @@ struct AcceptedJob {
   JobRecord job;
 };
 
+// Why a running job is queued again. A crash counts in JobRecord::crash_count.
+enum class Requeue : std::uint8_t { kStopped, kCrashed };
+
 // The finished part of a job.
 struct PartitionProof {
   std::uint32_t partition = 0;
@@ -98,6 +102,18 @@ struct PartitionProof {
 enum class PartitionOutcome {
   kRecorded,
   kAlreadyRecorded,  // an earlier proof of this partition is kept and the new one dropped
+};
+
+// One change of a job, for Journal::apply.
+struct JournalChange {
+  enum class Kind : std::uint8_t { kStart, kRequeue, kPartition, kComplete, kFail };
+  Kind kind = Kind::kStart;
+  std::string request_id;
+  std::uint32_t attempt = 1;  // not looked at by kStart
+  Requeue reason = Requeue::kStopped;
+  std::uint32_t partition = 0;
+  base::Bytes bytes;  // a partition's proof, a job's result
+  base::Error failure;
 };
 
 // A job that a restarted engine goes on with.

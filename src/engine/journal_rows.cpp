@@ -48,7 +48,8 @@ hash::Digest seal_of(const JobRecord& job) {
   seal.integer(static_cast<std::uint64_t>(job.deadline_ms.value_or(0)));
   seal.integer(job.partition_count).blob(job.input_digest).integer(job.input_bytes);
   seal.integer(static_cast<std::uint64_t>(job.state)).integer(job.attempt);
-  seal.integer(job.start_count).integer(static_cast<std::uint64_t>(job.accepted_ms));
+  seal.integer(job.start_count).integer(job.crash_count);
+  seal.integer(static_cast<std::uint64_t>(job.accepted_ms));
   seal.integer(static_cast<std::uint64_t>(job.changed_ms)).integer(job.failure ? 1 : 0);
   if (job.failure) seal.text(base::to_string(job.failure->kind)).text(job.failure->message);
   seal.integer(job.result_bytes).blob(job.result_digest).integer(job.revision);
@@ -108,7 +109,7 @@ Status write_job(Database& database, const char* sql, const JobRecord& job,
   }
   row.bind(number(job.result_bytes)).bind(base::ByteSpan(job.result_digest));
   row.bind(number(job.revision)).bind(number(kept_bytes_of(job, proof_bytes)));
-  row.bind(base::ByteSpan(seal));
+  row.bind(number(job.crash_count)).bind(base::ByteSpan(seal));
   return row.run();
 }
 
@@ -134,6 +135,7 @@ Result<JobRecord> read_job(const Statement& row) {
   job.result_bytes = number(15);
   const auto result_digest = digest_of(row.blob(16));
   job.revision = number(17);
+  job.crash_count = small(19);
   if (!input_digest || !result_digest || state >= kJobStateCount) {
     return damaged("job", row.integer(0));
   }
@@ -145,7 +147,7 @@ Result<JobRecord> read_job(const Statement& row) {
     if (!kind) return damaged("job", row.integer(0));
     job.failure = Error{*kind, std::string(row.text(14))};
   }
-  if (!equals(row.blob(19), seal_of(job))) return damaged("job", row.integer(0));
+  if (!equals(row.blob(20), seal_of(job))) return damaged("job", row.integer(0));
   return job;
 }
 

@@ -17,14 +17,14 @@ namespace cuzk::engine::internal {
 inline constexpr const char* kJobColumns =
     "id, request_id, kind, priority, deadline_ms, partition_count, input_digest, input_bytes, "
     "state, attempt, start_count, accepted_ms, changed_ms, failure_kind, failure, result_bytes, "
-    "result_digest, revision, kept_bytes, seal";
+    "result_digest, revision, kept_bytes, crash_count, seal";
 inline constexpr const char* kInsertJob =
-    "INSERT INTO job VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "INSERT INTO job VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 inline constexpr const char* kUpdateJob =
     "UPDATE job SET request_id=?2, kind=?3, priority=?4, deadline_ms=?5, partition_count=?6, "
     "input_digest=?7, input_bytes=?8, state=?9, attempt=?10, start_count=?11, accepted_ms=?12, "
     "changed_ms=?13, failure_kind=?14, failure=?15, result_bytes=?16, result_digest=?17, "
-    "revision=?18, kept_bytes=?19, seal=?20 WHERE id=?1";
+    "revision=?18, kept_bytes=?19, crash_count=?20, seal=?21 WHERE id=?1";
 
 // Binds and runs kInsertJob or kUpdateJob. `proof_bytes`: of the partitions kept for the job.
 base::Status write_job(Database& database, const char* sql, const JobRecord& job,

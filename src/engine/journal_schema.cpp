@@ -40,6 +40,7 @@ CREATE TABLE job(
   result_digest BLOB NOT NULL,
   revision INTEGER NOT NULL,
   kept_bytes INTEGER NOT NULL,
+  crash_count INTEGER NOT NULL,
   seal BLOB NOT NULL);
 CREATE INDEX job_by_state ON job(state);
 CREATE INDEX job_by_input ON job(input_digest) WHERE state < 2;

@@ -110,6 +110,7 @@ Result<JobRecord> Store::accept_again(JobRecord job, const JobSubmission& submis
   job.deadline_ms = submission.deadline_ms;
   job.failure.reset();
   ++job.attempt;
+  job.crash_count = 0;
   CUZK_TRY_STATUS(keep_input(job.input_digest, submission.input));
   CUZK_TRY_STATUS(write_changed(job));
   return job;
@@ -176,10 +177,12 @@ Result<JobRecord> Store::start(std::string_view request_id, std::int64_t now_ms)
   });
 }
 
-Status Store::requeue(std::string_view request_id, std::uint32_t attempt, std::int64_t now_ms) {
+Status Store::requeue(std::string_view request_id, std::uint32_t attempt, Requeue reason,
+                      std::int64_t now_ms) {
   CUZK_TRY([[maybe_unused]] auto job, change(request_id, [&](JobRecord& changed) -> Status {
              CUZK_TRY_STATUS(expect_attempt(changed, attempt));
              if (changed.state != JobState::kRunning) return wrong_state(changed, "queued again");
+             changed.crash_count += reason == Requeue::kCrashed ? 1 : 0;
              return enter(changed, JobState::kQueued, now_ms);
            }));
   return base::ok_status();
@@ -245,6 +248,34 @@ Status Store::fail(std::string_view request_id, std::uint32_t attempt, Error fai
              return base::ok_status();
            }));
   return base::ok_status();
+}
+
+Status Store::withdraw(std::string_view request_id, std::uint32_t attempt, Error failure,
+                       std::int64_t now_ms) {
+  CUZK_TRY(auto transaction, Transaction::begin(database_));
+  CUZK_TRY(JobRecord job, find(request_id));
+  CUZK_TRY_STATUS(expect_attempt(job, attempt));
+  if (job.state != JobState::kQueued) return wrong_state(job, "withdrawn");
+  if (attempt > 1 || job.start_count > 0) {
+    CUZK_TRY_STATUS(enter(job, JobState::kFailed, now_ms));
+    job.failure = std::move(failure);
+    CUZK_TRY_STATUS(write_changed(job));
+  } else {
+    CUZK_TRY_STATUS(remove_job(static_cast<std::int64_t>(job.sequence)));
+    CUZK_TRY_STATUS(drop_unused_input(job.input_digest));
+  }
+  return transaction.commit();
+}
+
+bool Store::together(const std::vector<std::function<void()>>& changes) {
+  auto transaction = Transaction::begin(database_);
+  if (!transaction.ok()) return false;
+  for (const auto& change : changes) {
+    change();
+    // A full disk may have rolled back what came before; the rest would then stand alone.
+    if (!database_.in_transaction()) return false;
+  }
+  return transaction->commit().ok();
 }
 
 Result<JobState> Store::cancel(std::string_view request_id, std::int64_t now_ms) {

@@ -30,7 +30,10 @@ class Store {
   base::Result<AcceptedJob> accept(const JobSubmission& submission, const hash::Digest& digest,
                                    std::int64_t now_ms);
   base::Result<JobRecord> start(std::string_view request_id, std::int64_t now_ms);
-  base::Status requeue(std::string_view request_id, std::uint32_t attempt, std::int64_t now_ms);
+  base::Status requeue(std::string_view request_id, std::uint32_t attempt, Requeue reason,
+                       std::int64_t now_ms);
+  base::Status withdraw(std::string_view request_id, std::uint32_t attempt, base::Error failure,
+                        std::int64_t now_ms);
   base::Result<PartitionOutcome> record_partition(std::string_view request_id,
                                                   std::uint32_t attempt, std::uint32_t partition,
                                                   base::ByteSpan proof);
@@ -50,6 +53,10 @@ class Store {
 
   // All running jobs become queued ones. Returns their number.
   base::Result<std::uint64_t> requeue_all(std::int64_t now_ms);
+  // Calls each in one transaction, in order. False when nothing of it is kept: then not all were
+  // called, and they may be called again.
+  bool together(const std::vector<std::function<void()>>& changes);
+
   // One batch. There may be more to remove when it has kPruneBatchJobs.
   base::Result<PruneReport> prune(const Retention& retention, std::int64_t now_ms);
   // Gives some of the free pages back to the file system.
