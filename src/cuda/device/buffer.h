@@ -78,6 +78,9 @@ class Arena {
   Arena() = default;
   explicit Arena(const Buffer& buffer)
       : base_(buffer.data()), capacity_bytes_(buffer.size_bytes()), counts_only_(false) {}
+  // Over bytes aligned as kAlignmentBytes says, as all that is taken from an arena is.
+  explicit Arena(DeviceSpan<std::byte> bytes)
+      : base_(bytes.data), capacity_bytes_(bytes.size), counts_only_(false) {}
   template <class T>
   DeviceSpan<T> take(std::size_t count) {
     const std::uint64_t offset = used_bytes_;
