@@ -1,56 +1,11 @@
 // Device multiplications against sums that are known in closed form: over bases (i + 1) G the
 // answer is (sum of k_i (i + 1)) G, for any scalars. Small cases with hostile bases go term by
 // term.
-#include <chrono>
-#include <mutex>
-
-#include "bench/cuda/suite.h"
+#include "bench/cuda/msm_support.h"
 #include "cuda/msm/bitmap.h"
-#include "cuda/msm/msm.h"
-#include "cuda/msm/multiples.h"
 
 namespace cuzk::bench::cuda {
 namespace {
-
-using ::cuzk::cuda::device::Buffer;
-using ::cuzk::cuda::device::DeviceSpan;
-using ::cuzk::cuda::msm::MsmPlan;
-using ::cuzk::cuda::msm::MsmPolicy;
-using ::cuzk::cuda::msm::Scalar;
-
-template <class T>
-DeviceSpan<const T> reading(const Buffer& buffer, std::size_t count) {
-  return {buffer.template span<T>(count).data, count};
-}
-
-template <class G>
-std::vector<Scalar<G>> random_scalars(std::size_t count, std::uint64_t seed) {
-  std::vector<Scalar<G>> out(count);
-  parallel_for(count, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      out[i].value = random_limbs<typename G::Scalar>(seed, i);
-    }
-  });
-  return out;
-}
-
-// (sum of k_i (i + 1)) G.
-template <class G>
-curve::Jacobian<G> closed_form(const std::vector<Scalar<G>>& scalars) {
-  using F = typename G::Scalar;
-  F sum = F::zero();
-  std::mutex lock;
-  parallel_for(scalars.size(), [&](std::size_t first, std::size_t last) {
-    F part = F::zero();
-    // With k's limbs taken for a Montgomery form, those of the product are k (i + 1).
-    for (std::size_t i = first; i < last; ++i) {
-      part += F::from_montgomery(scalars[i].value) * F::from_u64(i + 1);
-    }
-    const std::lock_guard<std::mutex> hold(lock);
-    sum += part;
-  });
-  return curve::Jacobian<G>::from_affine(G::generator()).scaled(sum.montgomery_limbs());
-}
 
 template <class G>
 void expect_product(Suite& suite, const Buffer& bases, const std::vector<Scalar<G>>& scalars,
@@ -58,26 +13,15 @@ void expect_product(Suite& suite, const Buffer& bases, const std::vector<Scalar<
                     const MsmPolicy& policy = {}) {
   auto plan = ::cuzk::cuda::msm::plan_msm<G>(scalars.size(), policy);
   if (!suite.expect_ok(plan, what)) return;
-  auto scratch = Buffer::create(plan->scratch_bytes);
+  auto scratch = Buffer::create(plan->scratch_bytes + plan->sums_bytes);
   if (!suite.expect_ok(scratch, what)) return;
   const Buffer on_device = to_device(suite, scalars);
-  auto found = ::cuzk::cuda::msm::multiply<G>(
-      suite.stream(), *plan, reading<curve::Affine<G>>(bases, scalars.size()),
-      reading<Scalar<G>>(on_device, scalars.size()), *scratch);
+  Terms<G> terms;
+  terms.bases = reading<curve::Affine<G>>(bases, scalars.size());
+  terms.scalars = reading<Scalar<G>>(on_device, scalars.size());
+  auto found = ::cuzk::cuda::msm::multiply<G>(suite.stream(), *plan, terms, bytes_of(*scratch));
   if (!suite.expect_ok(found, what)) return;
   suite.expect(*found == expected, std::string(G::kName) + " " + what);
-}
-
-template <class G>
-Buffer multiples(Suite& suite, std::size_t count) {
-  auto bases = Buffer::create(count * sizeof(curve::Affine<G>));
-  if (!suite.expect_ok(bases, "bases")) return {};
-  suite.expect_ok(
-      ::cuzk::cuda::msm::fill_multiples<G>(suite.stream(), G::generator(), 1,
-                                           bases->template span<curve::Affine<G>>(count)),
-      "bases");
-  suite.expect_ok(suite.stream().synchronize(), "bases");
-  return std::move(bases).value();
 }
 
 template <class G>
@@ -166,7 +110,8 @@ double check_bitmap(Suite& suite, const Buffer& bases, std::size_t count, unsign
     if (!is_set) bitmap[i / 64] &= ~(std::uint64_t{1} << (i % 64));
   }
   const Buffer on_device = to_device(suite, bitmap);
-  auto scratch = Buffer::create(::cuzk::cuda::msm::bitmap_scratch_bytes<G>(count));
+  auto scratch = Buffer::create(::cuzk::cuda::msm::bitmap_scratch_bytes<G>(count) +
+                                ::cuzk::cuda::msm::kBitmapSumBytes<G>);
   if (!suite.expect_ok(scratch, "scratch")) return 0;
   const F two32 = F::from_u64(std::uint64_t{1} << 32);
   const F weight = F::from_u64(static_cast<std::uint64_t>(sum >> 64)) * two32 * two32 +
@@ -178,7 +123,7 @@ double check_bitmap(Suite& suite, const Buffer& bases, std::size_t count, unsign
     const auto begin = std::chrono::steady_clock::now();
     auto found = ::cuzk::cuda::msm::sum_by_bitmap<G>(
         suite.stream(), reading<curve::Affine<G>>(bases, count),
-        reading<std::uint64_t>(on_device, bitmap.size()), *scratch);
+        reading<std::uint64_t>(on_device, bitmap.size()), bytes_of(*scratch));
     const auto end = std::chrono::steady_clock::now();
     if (!suite.expect_ok(found, "bitmap")) return 0;
     suite.expect(*found == expected, std::string(G::kName) + " bitmap of " + std::to_string(count) +
@@ -205,29 +150,23 @@ void check_bitmaps(Suite& suite) {
 template <class G>
 double timed_product(Suite& suite, const MsmPlan& plan, const Buffer& bases, const Buffer& scalars,
                      int repeats, curve::Jacobian<G>& found) {
-  auto scratch = Buffer::create(plan.scratch_bytes);
+  auto scratch = Buffer::create(plan.scratch_bytes + plan.sums_bytes);
   if (!suite.expect_ok(scratch, "scratch")) return 0;
-  std::vector<double> times;
-  for (int i = 0; i <= repeats; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    auto result = ::cuzk::cuda::msm::multiply<G>(suite.stream(), plan,
-                                                 reading<curve::Affine<G>>(bases, plan.count),
-                                                 reading<Scalar<G>>(scalars, plan.count), *scratch);
-    const auto end = std::chrono::steady_clock::now();
-    if (!suite.expect_ok(result, "multiplication")) return 0;
-    found = *result;
-    if (i > 0) times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
-  }
-  if (times.empty()) return 0;
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  Terms<G> terms;
+  terms.bases = reading<curve::Affine<G>>(bases, plan.count);
+  terms.scalars = reading<Scalar<G>>(scalars, plan.count);
+  return median_host_ms(repeats, [&] {
+    auto result =
+        ::cuzk::cuda::msm::multiply<G>(suite.stream(), plan, terms, bytes_of(*scratch));
+    if (suite.expect_ok(result, "multiplication")) found = *result;
+  });
 }
 
 void print_product(const char* name, std::size_t log2, const MsmPlan& plan, double ms) {
   std::printf(
-      "%s 2^%zu: %.2f ms, %d windows (%d at once), %d affine rounds, %.2f G additions a "
+      "%s 2^%zu: %.2f ms, %d windows (%d sets at once), %d affine rounds, %.2f G additions a "
       "second, scratch %.1f GiB\n",
-      name, log2, ms, plan.layout.window_count, plan.windows_at_once, plan.affine_rounds,
+      name, log2, ms, plan.layout.window_count, plan.sets_at_once, plan.affine_rounds,
       static_cast<double>(plan.count) * plan.layout.window_count / ms / 1e6,
       static_cast<double>(plan.scratch_bytes) / (1 << 30));
   std::fflush(stdout);
@@ -303,7 +242,7 @@ void trace_multiplications(Suite& suite, std::size_t size_log2) {
     auto plan = ::cuzk::cuda::msm::plan_msm<G>(count);
     if (!suite.expect_ok(plan, "plan")) return;
     curve::Jacobian<G> found;
-    timed_product<G>(suite, *plan, bases, scalars, 0, found);
+    timed_product<G>(suite, *plan, bases, scalars, 1, found);
   };
   run(curve::Bls12_381::G1{});
   if (size_log2 <= 22) run(curve::Bls12_381::G2{});

@@ -110,6 +110,8 @@ void check_transforms(Suite& suite);
 void time_transforms(Suite& suite);
 void check_multiplications(Suite& suite);
 void time_multiplications(Suite& suite);
+void check_forms_of_multiplication(Suite& suite);
+void time_forms_of_multiplication(Suite& suite);
 // One warm run of each main operation at 2^size_log2, for a profiler.
 void trace_transforms(Suite& suite, std::size_t size_log2);
 void trace_multiplications(Suite& suite, std::size_t size_log2);

@@ -1,4 +1,4 @@
-// cuda_suite [check] [time] [quick] [field|ntt|msm] [device NAME]: all checks, then all timings, by
+// cuda_suite [check] [time] [quick] [field|ntt|msm|forms] [device NAME]: all checks, then all timings, by
 // default. cuda_suite trace|sweep [ntt|msm] size LOG2 is for profilers and for tuning.
 #include <charconv>
 
@@ -40,7 +40,9 @@ Options read_options(int count, char** words) {
     if (word == "check") options.checks = true;
     if (word == "time") options.times = true;
     if (word == "quick") options.quick = true;
-    if (word == "field" || word == "ntt" || word == "msm") options.only = word;
+    if (word == "field" || word == "ntt" || word == "msm" || word == "forms") {
+      options.only = word;
+    }
     if (word == "trace") options.traces = true;
     if (word == "sweep") options.sweeps = true;
     if (word == "size" && i + 1 < count) {
@@ -77,6 +79,8 @@ int run(const Options& options) {
   if (wanted("ntt") && options.times) time_transforms(suite);
   if (wanted("msm") && options.checks) check_multiplications(suite);
   if (wanted("msm") && options.times) time_multiplications(suite);
+  if (wanted("forms") && options.checks) check_forms_of_multiplication(suite);
+  if (wanted("forms") && options.times) time_forms_of_multiplication(suite);
   if (wanted("ntt") && options.traces) trace_transforms(suite, options.size_log2);
   if (wanted("msm") && options.traces) trace_multiplications(suite, options.size_log2);
   if (wanted("ntt") && options.sweeps) sweep_transforms(suite, options.size_log2);

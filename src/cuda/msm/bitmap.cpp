@@ -9,20 +9,49 @@
 namespace cuzk::cuda::msm {
 
 template <class G>
-base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap(
-    const device::Stream& stream, device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
-    device::DeviceSpan<const std::uint64_t> bitmap, const device::Buffer& scratch) {
+base::Status queue_bitmap(const device::Stream& stream,
+                          device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
+                          device::DeviceSpan<const std::uint64_t> bitmap,
+                          device::DeviceSpan<std::byte> scratch,
+                          device::DeviceSpan<std::byte> sum) {
   CUZK_CHECK(bases.size <= kCountMax && bitmap.size >= (bases.size + 63) / 64);
-  CUZK_CHECK(scratch.size_bytes() >= bitmap_scratch_bytes<G>(bases.size));
-  if (bases.size == 0) return cuzk::curve::Jacobian<G>::infinity();
-  CUZK_TRY(const cuzk::curve::Xyzz<G> sum, sum_listed_bits<G>(stream, bases, bitmap, scratch));
-  return sum.to_jacobian();
+  CUZK_CHECK(scratch.size >= bitmap_scratch_bytes<G>(bases.size));
+  CUZK_CHECK(sum.size >= kBitmapSumBytes<G>);
+  // Zero bytes are the point at infinity.
+  if (bases.size == 0) return device::fill_bytes(stream, sum.data, 0, kBitmapSumBytes<G>);
+  return sum_listed_bits<G>(stream, bases, bitmap, scratch, sum);
 }
 
-#define CUZK_CUDA_BITMAP_INSTANTIATE(G)                                        \
-  template base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap<G>(            \
-      const device::Stream&, device::DeviceSpan<const cuzk::curve::Affine<G>>, \
-      device::DeviceSpan<const std::uint64_t>, const device::Buffer&);
+template <class G>
+base::Result<cuzk::curve::Jacobian<G>> collect_bitmap(const device::Stream& stream,
+                                                      device::DeviceSpan<std::byte> sum) {
+  cuzk::curve::Xyzz<G> host;
+  CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, &host, sum.data, kBitmapSumBytes<G>));
+  CUZK_TRY_STATUS(stream.synchronize());
+  return host.to_jacobian();
+}
+
+template <class G>
+base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap(
+    const device::Stream& stream, device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
+    device::DeviceSpan<const std::uint64_t> bitmap, device::DeviceSpan<std::byte> scratch) {
+  const std::uint64_t own_bytes = bitmap_scratch_bytes<G>(bases.size);
+  CUZK_CHECK(scratch.size >= own_bytes + kBitmapSumBytes<G>);
+  const auto sum = scratch.subset(own_bytes, kBitmapSumBytes<G>);
+  CUZK_TRY_STATUS(queue_bitmap<G>(stream, bases, bitmap, scratch.first(own_bytes), sum));
+  return collect_bitmap<G>(stream, sum);
+}
+
+#define CUZK_CUDA_BITMAP_INSTANTIATE(G)                                                       \
+  template base::Status queue_bitmap<G>(                                                      \
+      const device::Stream&, device::DeviceSpan<const cuzk::curve::Affine<G>>,                \
+      device::DeviceSpan<const std::uint64_t>, device::DeviceSpan<std::byte>,                 \
+      device::DeviceSpan<std::byte>);                                                         \
+  template base::Result<cuzk::curve::Jacobian<G>> collect_bitmap<G>(                          \
+      const device::Stream&, device::DeviceSpan<std::byte>);                                  \
+  template base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap<G>(                           \
+      const device::Stream&, device::DeviceSpan<const cuzk::curve::Affine<G>>,                \
+      device::DeviceSpan<const std::uint64_t>, device::DeviceSpan<std::byte>);
 CUZK_CUDA_BITMAP_INSTANTIATE(cuzk::curve::Bls12_381::G1)
 CUZK_CUDA_BITMAP_INSTANTIATE(cuzk::curve::Bls12_381::G2)
 CUZK_CUDA_BITMAP_INSTANTIATE(cuzk::curve::Bn254::G1)

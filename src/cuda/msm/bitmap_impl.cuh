@@ -40,9 +40,10 @@ inline MsmPlan bitmap_plan(std::size_t count) {
   constexpr int kRoundsMax = 6;
   constexpr std::size_t kWorthARound = std::size_t{1} << 18;
   MsmPlan plan;
-  plan.count = count;
+  plan.count = plan.part_count_max = count;
   plan.layout = WindowLayout::of(1, 1);
   plan.run_length = 16;
+  plan.merge_run = 16;
   while (plan.affine_rounds < kRoundsMax && count >> plan.affine_rounds >= kWorthARound) {
     ++plan.affine_rounds;
   }
@@ -60,17 +61,20 @@ std::uint64_t bitmap_scratch_bytes(std::size_t count) {
 }
 
 template <class G>
-base::Result<cuzk::curve::Xyzz<G>> sum_listed_bits(
-    const device::Stream& stream, device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
-    device::DeviceSpan<const std::uint64_t> bitmap, const device::Buffer& scratch) {
+base::Status sum_listed_bits(const device::Stream& stream,
+                             device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
+                             device::DeviceSpan<const std::uint64_t> bitmap,
+                             device::DeviceSpan<std::byte> scratch,
+                             device::DeviceSpan<std::byte> sum) {
   using T = curve::Coordinate<G>;
   const MsmPlan plan = bitmap_plan(bases.size);
   device::Arena arena(scratch);
   WindowArrays<T> arrays(arena, plan);
+  auto* bucket = reinterpret_cast<XyzzPoint<T>*>(sum.data);
   std::uint32_t* offsets = arrays.sorted.bucket_offset;
   CUZK_TRY_STATUS(device::fill_bytes(stream, offsets, 0, 2 * sizeof(std::uint32_t)));
   // With no bit set no bucket is written: cleared, it is infinity.
-  CUZK_TRY_STATUS(device::fill_bytes(stream, arrays.buckets, 0, sizeof(XyzzPoint<T>)));
+  CUZK_TRY_STATUS(device::fill_bytes(stream, bucket, 0, sizeof(XyzzPoint<T>)));
   const std::size_t words = (bases.size + 63) / 64;
   list_bits_kernel<<<static_cast<unsigned>((words + kBitmapThreads - 1) / kBitmapThreads),
                      kBitmapThreads, 0, stream.handle()>>>(bitmap.data, bases.size,
@@ -80,22 +84,18 @@ base::Result<cuzk::curve::Xyzz<G>> sum_listed_bits(
                                 arrays.sorted.points, offsets, plan.count, 1};
   CUZK_TRY(const EntryLists<T> lists, add_pairs<T>(stream, plan, arrays.pairs, listed, 1));
   sum_runs_kernel<<<sum_blocks(arrays.heads.count), kSumThreads, 0, stream.handle()>>>(
-      lists, plan.run_length, arrays.buckets, arrays.heads);
+      lists, plan.run_length, false, bucket, arrays.heads);
   CUZK_TRY_STATUS(device::launched("sum_runs_kernel"));
-  CUZK_TRY_STATUS(merge_heads(stream, arrays, 1));
-  std::vector<cuzk::curve::Xyzz<G>> sum(1);
-  CUZK_TRY_STATUS(
-      device::copy_bytes_to_host(stream, sum.data(), arrays.buckets, sizeof(XyzzPoint<T>)));
-  CUZK_TRY_STATUS(stream.synchronize());
-  return sum[0];
+  return merge_heads(stream, arrays, bucket, 1, plan.merge_run);
 }
 
 }  // namespace cuzk::cuda::msm
 
 // The functions of bitmap_sum.h for one group.
-#define CUZK_CUDA_BITMAP(G)                                                              \
-  template std::uint64_t cuzk::cuda::msm::bitmap_scratch_bytes<G>(std::size_t);          \
-  template cuzk::base::Result<cuzk::curve::Xyzz<G>> cuzk::cuda::msm::sum_listed_bits<G>( \
-      const cuzk::cuda::device::Stream&,                                                 \
-      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,                      \
-      cuzk::cuda::device::DeviceSpan<const std::uint64_t>, const cuzk::cuda::device::Buffer&);
+#define CUZK_CUDA_BITMAP(G)                                                             \
+  template std::uint64_t cuzk::cuda::msm::bitmap_scratch_bytes<G>(std::size_t);         \
+  template cuzk::base::Status cuzk::cuda::msm::sum_listed_bits<G>(                      \
+      const cuzk::cuda::device::Stream&,                                                \
+      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,                     \
+      cuzk::cuda::device::DeviceSpan<const std::uint64_t>,                              \
+      cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>);

@@ -7,10 +7,12 @@
 
 namespace cuzk::cuda::msm {
 
-// sum_by_bitmap for at least one base, as the device leaves it.
+// sum_by_bitmap for at least one base, queued; `sum` gets the XYZZ point.
 template <class G>
-base::Result<cuzk::curve::Xyzz<G>> sum_listed_bits(
-    const device::Stream& stream, device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
-    device::DeviceSpan<const std::uint64_t> bitmap, const device::Buffer& scratch);
+base::Status sum_listed_bits(const device::Stream& stream,
+                             device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
+                             device::DeviceSpan<const std::uint64_t> bitmap,
+                             device::DeviceSpan<std::byte> scratch,
+                             device::DeviceSpan<std::byte> sum);
 
 }  // namespace cuzk::cuda::msm

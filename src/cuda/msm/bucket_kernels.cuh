@@ -19,7 +19,6 @@ using curve::XyzzPoint;
 
 inline constexpr std::uint32_t kNoBucket = 0xffffffff;
 inline constexpr int kSumThreads = 128;
-inline constexpr int kMergeRun = 32;
 // Blocks a multiprocessor in the accumulation: as many as leave the sum in registers.
 template <class T>
 inline constexpr int kSumBlocks = sizeof(T) > 48 ? 2 : 3;
@@ -82,11 +81,12 @@ struct RunHeads {
   std::size_t count;
 };
 
-// Sums runs of `run_length` entries into buckets [window][bucket_count] and heads.
+// Sums runs of `run_length` entries into buckets [window][bucket_count] and heads. With `continues`
+// the buckets hold sums already, to which these are added: a run begins from the bucket's sum.
 template <class T>
 __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
-    sum_runs_kernel(const EntryLists<T> lists, int run_length, XyzzPoint<T>* buckets,
-                    RunHeads<T> heads) {
+    sum_runs_kernel(const EntryLists<T> lists, int run_length, bool continues,
+                    XyzzPoint<T>* buckets, RunHeads<T> heads) {
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const int w = blockIdx.y;
   if (thread >= heads.count) return;
@@ -105,6 +105,7 @@ __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
   XyzzPoint<T>* own = buckets + w * lists.bucket_count;
   std::size_t end = offsets[bucket + 1];
   XyzzPoint<T> sum = XyzzPoint<T>::infinity();
+  if (continues && !is_head) sum = own[bucket];
   for (std::size_t i = first; i < last; ++i) {
     if (i == end) {
       *(is_head ? head : own + bucket) = sum;
@@ -112,6 +113,7 @@ __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
       is_head = false;
       bucket = bucket_after(offsets, lists.bucket_count, bucket, static_cast<std::uint32_t>(i));
       end = offsets[bucket + 1];
+      if (continues) sum = own[bucket];
     }
     const AffinePoint<T> point = lists.entry(w, i);
     if (point.is_infinity()) continue;
@@ -128,15 +130,15 @@ __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
 // the thread; what continues an earlier thread's run becomes a head of the next level.
 template <class T>
 __global__ void __launch_bounds__(kSumThreads)
-    merge_heads_kernel(RunHeads<T> heads, RunHeads<T> next, XyzzPoint<T>* buckets,
-                       std::size_t bucket_count) {
+    merge_heads_kernel(RunHeads<T> heads, RunHeads<T> next, int merge_run,
+                       XyzzPoint<T>* buckets, std::size_t bucket_count) {
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const int w = blockIdx.y;
   if (thread >= next.count) return;
   const std::uint32_t* ids = heads.buckets + w * heads.count;
   const XyzzPoint<T>* points = heads.points + w * heads.count;
   XyzzPoint<T>* own = buckets + w * bucket_count;
-  const std::size_t first = thread * kMergeRun, last = min(first + kMergeRun, heads.count);
+  const std::size_t first = thread * merge_run, last = min(first + merge_run, heads.count);
   std::uint32_t continued = kNoBucket;
   XyzzPoint<T> sum = XyzzPoint<T>::infinity();
   for (std::size_t i = first; i < last;) {

@@ -17,12 +17,36 @@ namespace cuzk::cuda::msm {
 inline constexpr std::uint32_t kNoDigit = 0xffffffff;
 inline constexpr std::uint32_t kSignBit = 0x80000000;
 
+// How scalars lie on the device: as integers, or as a field's elements do, times 2^256.
+enum class ScalarForm { kCanonical, kMontgomery };
+
 // A scalar of four 64-bit limbs and what its field says.
 struct ScalarParams {
   std::uint64_t modulus[4];
   std::uint64_t half[4];    // (r - 1) / 2: the largest scalar that is not negated
   std::uint64_t offset[4];  // K of the layout
+  std::uint64_t negated_inverse;  // -1 / modulus mod 2^64
 };
+
+// scalar / 2^256 modulo the modulus, for a scalar below it: Montgomery, "Modular multiplication
+// without trial division" (1985), a limb at a time. In place.
+CUZK_HD inline void from_montgomery(std::uint64_t* scalar, const ScalarParams& params) {
+  using Wide = unsigned __int128;
+  for (int step = 0; step < 4; ++step) {
+    const std::uint64_t m = scalar[0] * params.negated_inverse;
+    std::uint64_t carry = 0;
+    for (int i = 0; i < 4; ++i) {
+      const Wide sum = Wide{m} * params.modulus[i] + scalar[i] + carry;
+      if (i > 0) scalar[i - 1] = static_cast<std::uint64_t>(sum);
+      carry = static_cast<std::uint64_t>(sum >> 64);
+    }
+    scalar[3] = carry;
+  }
+  // (scalar + m modulus) / 2^256 is at most the modulus, and the modulus only for a multiple of it.
+  bool is_modulus = true;
+  for (int i = 0; i < 4; ++i) is_modulus = is_modulus && scalar[i] == params.modulus[i];
+  for (int i = 0; i < 4; ++i) scalar[i] = is_modulus ? 0 : scalar[i];
+}
 
 // s + K, from which digits are cut, and whether s is r - k.
 struct RecodedScalar {
@@ -82,6 +106,10 @@ inline ScalarParams scalar_params(const std::uint64_t* modulus, const WindowLayo
     const int bit = layout.first_bit[w] + layout.bit_count[w] - 1;
     out.offset[bit / 64] |= std::uint64_t{1} << (bit % 64);
   }
+  // Newton's iteration: each step doubles the bits that are right, beginning with three.
+  std::uint64_t inverse = modulus[0];
+  for (int i = 0; i < 5; ++i) inverse *= 2 - modulus[0] * inverse;
+  out.negated_inverse = 0 - inverse;
   return out;
 }
 

@@ -54,6 +54,45 @@ TYPED_TEST(DigitLaws, GiveBackTheScalarInEveryLayout) {
   }
 }
 
+// Windows of one set are table_shift bits apart, so that one table serves them.
+TYPED_TEST(DigitLaws, GiveBackTheScalarWhenTablesShareBuckets) {
+  using F = TypeParam;
+  std::vector<F> scalars = cuzk::cuda::field::field_samples<F>(10, 2);
+  const F half = F::from_u64(2).inverse();
+  for (int k = 0; k < 3; ++k) {
+    scalars.push_back(half - F::from_u64(k));
+    scalars.push_back(-F::from_u64(k));
+  }
+  for (int tables = 1; tables <= 20; ++tables) {
+    for (int sets = 1; sets * tables <= kWindowsMax; ++sets) {
+      const WindowLayout layout = WindowLayout::shared(F::kBitCount, tables, sets);
+      ASSERT_LE(layout.window_count, sets * tables);
+      for (int w = 0; w < layout.window_count; ++w) {
+        const int set = w % sets, table = w / sets;
+        ASSERT_EQ(layout.first_bit[w], layout.first_bit[set] + table * layout.table_shift);
+        ASSERT_LE(layout.bit_count[w], layout.bit_count[set]);
+      }
+      if (layout.bit_count_max > 30) continue;  // wider than a digit's type; the policy has 22
+      for (const F& k : scalars) ASSERT_EQ(value_of(k, layout), k) << tables << " by " << sets;
+    }
+  }
+}
+
+TYPED_TEST(DigitLaws, TakeMontgomeryFormsAsTheirIntegers) {
+  using F = TypeParam;
+  const ScalarParams params =
+      scalar_params(F::Params::kModulus.limb, WindowLayout::of(F::kBitCount, 16));
+  std::vector<F> scalars = cuzk::cuda::field::field_samples<F>(50, 3);
+  scalars.push_back(F::zero());
+  scalars.push_back(F::one());
+  scalars.push_back(-F::one());
+  for (const F& k : scalars) {
+    auto limbs = k.montgomery_limbs();
+    from_montgomery(limbs.limb, params);
+    ASSERT_EQ(limbs, k.to_canonical().value);
+  }
+}
+
 TYPED_TEST(DigitLaws, ZeroHasNoDigits) {
   const WindowLayout layout = WindowLayout::of(TypeParam::kBitCount, 16);
   const ScalarParams params = scalar_params(TypeParam::Params::kModulus.limb, layout);

@@ -1,87 +1,211 @@
 // Plans and the host's end of a multiplication: windows joined by doublings.
 //
-// The device returns one pair of sums a window; joining them is some 255 doublings, too few and too
-// serial to be worth a kernel. A plan picks windows by cost, then shortens runs until the device is
-// full, then takes fewer windows at once until the scratch fits.
+// The device returns one pair of sums a set of buckets; joining them is some 255 doublings, too few
+// and too serial to be worth a kernel. A plan picks windows by cost, then shortens runs until the
+// device is full, then takes fewer sets at once until the scratch fits.
 #include "cuda/msm/msm.h"
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "cuda/msm/sort.h"
 #include "cuda/msm/window_sums.h"
 
 namespace cuzk::cuda::msm {
+namespace {
+
+constexpr std::size_t kPartCountMin = std::size_t{1} << 14;
 
 template <class G>
-base::Result<MsmPlan> plan_msm(std::size_t count, const MsmPolicy& policy) {
-  if (count > kCountMax) {
-    return base::Error{base::ErrorKind::kUnsupported,
-                       "a multiplication of " + std::to_string(count) +
-                           " points; the most at once is " + std::to_string(kCountMax)};
-  }
-  MsmPlan plan;
-  plan.count = count;
-  plan.policy = policy;
-  if (count == 0) return plan;
-  constexpr bool kIsExtension = sizeof(typename G::Field) > sizeof(typename G::Curve::Fp);
-  MsmPolicy priced = policy;
+constexpr bool kIsExtension = sizeof(typename G::Field) > sizeof(typename G::Curve::Fp);
+
+template <class G>
+MsmPolicy priced(MsmPolicy policy) {
   // A reduction in Fp2 spills registers: measured, buckets weigh a quarter more.
-  if (kIsExtension) priced.bucket_cost *= 1.25;
-  plan.layout = choose_windows(static_cast<int>(G::Scalar::kBitCount), count, priced);
-  const double entries = static_cast<double>(count) * static_cast<double>(plan.layout.window_count);
-  const std::size_t affine_count_min = policy.affine_count_min / (kIsExtension ? 16 : 1);
-  double entries_per_bucket =
-      static_cast<double>(count) / static_cast<double>(plan.layout.bucket_count_max());
-  while (count >= affine_count_min && plan.affine_rounds < policy.affine_rounds_max &&
-         entries_per_bucket >= policy.affine_entries_min) {
-    ++plan.affine_rounds;
-    entries_per_bucket /= 2;
-  }
+  if (kIsExtension<G>) policy.bucket_cost *= 1.25;
+  return policy;
+}
+
+template <class G>
+ScalarParams params_of(const MsmPlan& plan) {
+  return scalar_params(G::Scalar::Params::kModulus.limb, plan.layout);
+}
+
+base::Status check_count(std::size_t count, const MsmPolicy& policy) {
+  const std::size_t tables = static_cast<std::size_t>(std::max(1, policy.table_count));
+  if (count <= kCountMax / tables) return base::ok_status();
+  return base::Error{base::ErrorKind::kUnsupported,
+                     "a multiplication of " + std::to_string(count) + " points with " +
+                         std::to_string(tables) +
+                         " tables of multiples; the most entries at once are " +
+                         std::to_string(kCountMax)};
+}
+
+// The lengths of runs: long where there is enough work for all threads, else short, since then the
+// longest chain of additions is what takes the time.
+void choose_runs(MsmPlan& plan) {
+  const MsmPolicy& policy = plan.policy;
+  const double entries = static_cast<double>(plan.part_count_max) * plan.layout.window_count;
   plan.run_length = policy.run_length_max;
   while (plan.run_length > policy.run_length_min &&
          entries / (plan.run_length << plan.affine_rounds) < policy.threads_wanted) {
     plan.run_length /= 2;
   }
-  plan.windows_at_once = std::min(plan.layout.window_count, kSortWindowsMax);
+  const double heads = entries / (plan.run_length << plan.affine_rounds);
+  plan.merge_run = heads / 32 < policy.threads_wanted / 16 ? 8 : 32;
+}
+
+// Sets at once, and the bytes that follow.
+template <class G>
+void choose_sets_at_once(MsmPlan& plan, std::uint64_t limit_bytes) {
+  plan.sums_bytes = window_sums_bytes<G>(plan.layout);
+  plan.sets_at_once = std::min(plan.layout.set_count, kSortSetsMax);
   plan.scratch_bytes = window_scratch_bytes<G>(plan);
-  while (plan.windows_at_once > 1 && plan.scratch_bytes > policy.scratch_bytes_max) {
-    --plan.windows_at_once;
+  while (plan.sets_at_once > 1 && plan.scratch_bytes > limit_bytes) {
+    --plan.sets_at_once;
     plan.scratch_bytes = window_scratch_bytes<G>(plan);
   }
+}
+
+}  // namespace
+
+template <class G>
+base::Result<MsmPlan> plan_msm(std::size_t count, const MsmPolicy& policy) {
+  CUZK_TRY_STATUS(check_count(count, policy));
+  MsmPlan plan;
+  plan.count = plan.part_count_max = count;
+  plan.policy = policy;
+  if (count == 0) return plan;
+  plan.layout =
+      choose_windows(static_cast<int>(G::Scalar::kBitCount), count, priced<G>(policy));
+  const std::size_t affine_count_min = policy.affine_count_min / (kIsExtension<G> ? 16 : 1);
+  const std::size_t entries = plan.entry_count_max();
+  double entries_per_bucket =
+      static_cast<double>(entries) / static_cast<double>(plan.layout.bucket_count_max());
+  while (entries >= affine_count_min && plan.affine_rounds < policy.affine_rounds_max &&
+         entries_per_bucket >= policy.affine_entries_min) {
+    ++plan.affine_rounds;
+    entries_per_bucket /= 2;
+  }
+  choose_runs(plan);
+  choose_sets_at_once<G>(plan, policy.scratch_bytes_max);
+  // Rounds keep their points: without them a sum takes a third of the scratch.
+  if (plan.scratch_bytes > policy.scratch_bytes_max && plan.affine_rounds > 0) {
+    plan.affine_rounds = 0;
+    choose_runs(plan);
+    choose_sets_at_once<G>(plan, policy.scratch_bytes_max);
+  }
+  if (plan.scratch_bytes > policy.scratch_bytes_max) return plan_parts<G>(count, count, policy);
   return plan;
 }
 
 template <class G>
-base::Result<cuzk::curve::Jacobian<G>> multiply(
-    const device::Stream& stream, const MsmPlan& plan,
-    device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
-    device::DeviceSpan<const Scalar<G>> scalars, const device::Buffer& scratch) {
-  CUZK_CHECK(bases.size == plan.count && scalars.size == plan.count);
-  CUZK_CHECK(scratch.size_bytes() >= plan.scratch_bytes);
+base::Result<MsmPlan> plan_parts(std::size_t count, std::size_t part_count_max,
+                                 const MsmPolicy& policy, std::uint64_t more_bytes_per_term) {
+  CUZK_TRY_STATUS(check_count(std::min(count, part_count_max), policy));
+  MsmPlan plan;
+  plan.count = count;
+  plan.part_count_max = std::min(count, part_count_max);
+  plan.policy = policy;
+  if (count == 0) return plan;
+  plan.is_in_parts = true;
+  const int bits = static_cast<int>(G::Scalar::kBitCount);
+  plan.layout = choose_windows(bits, count, priced<G>(policy));
+  for (;;) {
+    choose_runs(plan);
+    const std::uint64_t more_bytes = more_bytes_per_term * plan.part_count_max;
+    const std::uint64_t limit_bytes = policy.scratch_bytes_max;
+    choose_sets_at_once<G>(plan, limit_bytes > more_bytes ? limit_bytes - more_bytes : 0);
+    if (plan.scratch_bytes + more_bytes <= limit_bytes) return plan;
+    if (plan.part_count_max > kPartCountMin) {
+      plan.part_count_max = std::max(kPartCountMin, plan.part_count_max / 2);
+    } else if (plan.layout.set_count < kWindowsMax / plan.layout.table_count) {
+      plan.layout =
+          WindowLayout::shared(bits, plan.layout.table_count, plan.layout.set_count + 1);
+    } else {
+      return plan;  // the smallest there is; its bytes say that it is above the limit
+    }
+  }
+}
+
+template <class G>
+base::Status queue_product(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
+                           device::DeviceSpan<std::byte> scratch,
+                           device::DeviceSpan<std::byte> sums) {
+  CUZK_CHECK(terms.scalars.size == plan.count);
+  CUZK_CHECK(scratch.size >= plan.scratch_bytes && sums.size >= plan.sums_bytes);
+  if (plan.count == 0) return base::ok_status();
+  if (!plan.is_in_parts) {
+    return sum_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, sums);
+  }
+  CUZK_TRY_STATUS(begin_parts<G>(stream, plan, scratch));
+  for (std::size_t first = 0; first < plan.count; first += plan.part_count_max) {
+    const std::size_t count = std::min(plan.part_count_max, plan.count - first);
+    CUZK_TRY_STATUS(add_part<G>(stream, plan, terms.subset(first, count), scratch));
+  }
+  return end_parts<G>(stream, plan, scratch, sums);
+}
+
+template <class G>
+base::Status begin_parts(const device::Stream& stream, const MsmPlan& plan,
+                         device::DeviceSpan<std::byte> scratch) {
+  CUZK_CHECK(scratch.size >= plan.scratch_bytes);
+  if (plan.count == 0) return base::ok_status();
+  return clear_buckets<G>(stream, plan, scratch);
+}
+
+template <class G>
+base::Status add_part(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
+                      device::DeviceSpan<std::byte> scratch) {
+  CUZK_CHECK(terms.scalars.size <= plan.part_count_max);
+  if (terms.scalars.size == 0) return base::ok_status();
+  return sum_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, {});
+}
+
+template <class G>
+base::Status end_parts(const device::Stream& stream, const MsmPlan& plan,
+                       device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums) {
+  CUZK_CHECK(sums.size >= plan.sums_bytes);
+  if (plan.count == 0) return base::ok_status();
+  return reduce_parts<G>(stream, plan, scratch, sums);
+}
+
+template <class G>
+base::Result<cuzk::curve::Jacobian<G>> collect_product(const device::Stream& stream,
+                                                       const MsmPlan& plan,
+                                                       device::DeviceSpan<std::byte> sums) {
   auto total = cuzk::curve::Jacobian<G>::infinity();
   if (plan.count == 0) return total;
-  const ScalarParams params = scalar_params(G::Scalar::Params::kModulus.limb, plan.layout);
-  CUZK_TRY(const std::vector<WindowSum<G>> windows,
-           sum_windows<G>(stream, plan, params, bases, scalars, scratch));
-  for (int w = plan.layout.window_count - 1; w >= 0; --w) {
-    for (int i = 0; i < plan.layout.bit_count[w]; ++i) total = total.doubled();
-    cuzk::curve::Xyzz<G> window = windows[w].sum;
-    window += windows[w].weighted;
-    total += window.to_jacobian();
+  const std::size_t sets = static_cast<std::size_t>(plan.layout.set_count);
+  std::vector<cuzk::curve::Xyzz<G>> host(2 * sets);
+  CUZK_TRY_STATUS(
+      device::copy_bytes_to_host(stream, host.data(), sums.data, window_sums_bytes<G>(plan.layout)));
+  CUZK_TRY_STATUS(stream.synchronize());
+  // Set s weighs 2^first_bit[s], the first bit of its lowest window.
+  for (std::size_t s = sets; s-- > 0;) {
+    const int next = s + 1 < sets ? plan.layout.first_bit[s + 1] : plan.layout.first_bit[s];
+    for (int i = plan.layout.first_bit[s]; i < next; ++i) total = total.doubled();
+    cuzk::curve::Xyzz<G> set = host[s];
+    set += host[sets + s];
+    total += set.to_jacobian();
   }
   return total;
 }
 
-#define CUZK_CUDA_MSM_INSTANTIATE(G)                                                           \
-  template base::Result<MsmPlan> plan_msm<G>(std::size_t, const MsmPolicy&);                   \
-  template base::Result<cuzk::curve::Jacobian<G>> multiply<G>(                                 \
-      const device::Stream&, const MsmPlan&, device::DeviceSpan<const cuzk::curve::Affine<G>>, \
-      device::DeviceSpan<const Scalar<G>>, const device::Buffer&);
-CUZK_CUDA_MSM_INSTANTIATE(cuzk::curve::Bls12_381::G1)
-CUZK_CUDA_MSM_INSTANTIATE(cuzk::curve::Bls12_381::G2)
-CUZK_CUDA_MSM_INSTANTIATE(cuzk::curve::Bn254::G1)
-CUZK_CUDA_MSM_INSTANTIATE(cuzk::curve::Bn254::G2)
-#undef CUZK_CUDA_MSM_INSTANTIATE
+template <class G>
+base::Result<cuzk::curve::Jacobian<G>> multiply(const device::Stream& stream, const MsmPlan& plan,
+                                                const Terms<G>& terms,
+                                                device::DeviceSpan<std::byte> scratch) {
+  CUZK_CHECK(scratch.size >= plan.scratch_bytes + plan.sums_bytes);
+  const auto sums = scratch.subset(plan.scratch_bytes, plan.sums_bytes);
+  CUZK_TRY_STATUS(queue_product<G>(stream, plan, terms, scratch.first(plan.scratch_bytes), sums));
+  return collect_product<G>(stream, plan, sums);
+}
+
+CUZK_CUDA_MSM_FUNCTIONS(, cuzk::curve::Bls12_381::G1)
+CUZK_CUDA_MSM_FUNCTIONS(, cuzk::curve::Bls12_381::G2)
+CUZK_CUDA_MSM_FUNCTIONS(, cuzk::curve::Bn254::G1)
+CUZK_CUDA_MSM_FUNCTIONS(, cuzk::curve::Bn254::G2)
 
 }  // namespace cuzk::cuda::msm

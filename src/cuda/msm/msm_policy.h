@@ -33,57 +33,80 @@ struct MsmPolicy {
   int run_length_max = 64;     // additions of one thread in a row
   int run_length_min = 8;
   int threads_wanted = 200000;        // enough to fill a large device four times
-  int reduce_chunk_log2 = 4;          // buckets of one thread in the reduction
+  int reduce_chunk_log2 = 4;          // buckets of one thread in the reduction, at most
   std::size_t scan_count_max = 4096;  // sums a window that the reduction ends by scanning
   int window_count = 0;               // 0: by cost
+  // Tables of multiples of the bases that a plan may count on (multiples_table.h); 1: the bases.
+  int table_count = 1;
+  // The most scratch that a plan takes where it has a choice: fewer windows at once, smaller parts,
+  // fewer buckets.
   std::uint64_t scratch_bytes_max = std::uint64_t{48} << 30;
 };
 
 // The cut of a scalar of `bit_count` bits into windows of signed digits. Window w covers
 // bits [first_bit[w], first_bit[w] + bit_count[w]). With the scalar taken as min(k, r - k), the
 // windows need only reach bit_count bits in all: then no digit carries out of the top window.
+//
+// With tables of multiples, table t holds 2^(t table_shift) times each base, and windows that are
+// table_shift bits apart share one set of buckets: window w uses table w / set_count and set
+// w % set_count. Without, every window has a set of its own.
 struct WindowLayout {
   int window_count = 0;
+  int set_count = 0;
+  int table_count = 1, table_shift = 0;
   int bit_count_max = 0;
   int first_bit[kWindowsMax] = {};
   int bit_count[kWindowsMax] = {};
 
   static WindowLayout of(int scalar_bits, int window_count) {
+    return shared(scalar_bits, 1, window_count);
+  }
+  // Sets have table_shift bits between them, unequal by at most one. The last table's windows may
+  // reach past the scalar, but not past the 256 bits that hold it.
+  static WindowLayout shared(int scalar_bits, int table_count, int set_count) {
+    constexpr int kBitsMax = 256;
     WindowLayout out;
-    out.window_count = window_count;
-    int first = 0;
-    for (int w = 0; w < window_count; ++w) {
+    out.table_count = table_count;
+    out.set_count = set_count;
+    out.table_shift = (scalar_bits + table_count - 1) / table_count;
+    for (int first = 0; first < scalar_bits; ++out.window_count) {
+      const int w = out.window_count, width = (out.table_shift + w % set_count) / set_count;
       out.first_bit[w] = first;
-      out.bit_count[w] = (scalar_bits + w) / window_count;
+      out.bit_count[w] = std::min(width, kBitsMax - first);
       out.bit_count_max = std::max(out.bit_count_max, out.bit_count[w]);
-      first += out.bit_count[w];
+      first += width;
     }
     return out;
   }
-  std::size_t bucket_count(int w) const { return std::size_t{1} << (bit_count[w] - 1); }
+  std::size_t bucket_count(int set) const { return std::size_t{1} << (bit_count[set] - 1); }
   std::size_t bucket_count_max() const { return std::size_t{1} << (bit_count_max - 1); }
 };
 
-// In additions of the accumulation: each window takes every point once, and reduces its buckets.
+// In additions of the accumulation: each window takes every point once, each set of buckets is
+// reduced once.
 inline double window_layout_cost(const WindowLayout& layout, std::size_t count,
                                  const MsmPolicy& policy) {
-  double cost = 0;
-  for (int w = 0; w < layout.window_count; ++w) {
-    cost += static_cast<double>(count) + policy.window_cost +
-            policy.bucket_cost * static_cast<double>(layout.bucket_count(w));
+  double cost = static_cast<double>(layout.window_count) * static_cast<double>(count);
+  for (int set = 0; set < layout.set_count; ++set) {
+    cost += policy.window_cost +
+            policy.bucket_cost * static_cast<double>(layout.bucket_count(set));
   }
   return cost;
 }
 
 // The cheapest layout whose windows fit the sort.
 inline WindowLayout choose_windows(int scalar_bits, std::size_t count, const MsmPolicy& policy) {
-  const int fewest = (scalar_bits + kWindowBitsMax - 1) / kWindowBitsMax;
+  const int tables = std::clamp(policy.table_count, 1, kWindowsMax);
+  const int bits = (scalar_bits + tables - 1) / tables;  // of one table
+  const int fewest = (bits + kWindowBitsMax - 1) / kWindowBitsMax;
+  const int most = std::max(fewest, kWindowsMax / tables);
   if (policy.window_count != 0) {
-    return WindowLayout::of(scalar_bits, std::clamp(policy.window_count, fewest, kWindowsMax));
+    const int sets = (policy.window_count + tables - 1) / tables;
+    return WindowLayout::shared(scalar_bits, tables, std::clamp(sets, fewest, most));
   }
-  WindowLayout best = WindowLayout::of(scalar_bits, kWindowsMax);
-  for (int windows = fewest; windows < kWindowsMax; ++windows) {
-    const WindowLayout layout = WindowLayout::of(scalar_bits, windows);
+  WindowLayout best = WindowLayout::shared(scalar_bits, tables, fewest);
+  for (int sets = fewest + 1; sets <= most; ++sets) {
+    const WindowLayout layout = WindowLayout::shared(scalar_bits, tables, sets);
     if (window_layout_cost(layout, count, policy) < window_layout_cost(best, count, policy)) {
       best = layout;
     }

@@ -25,31 +25,38 @@ unsigned blocks(std::size_t count, std::size_t per_block) {
 
 }  // namespace
 
-SortedWindows take_sorted_windows(device::Arena& arena, std::size_t count, std::size_t bucket_count,
-                                  int window_count) {
-  const std::size_t windows = static_cast<std::size_t>(window_count);
-  SortedWindows out;
-  out.count = count;
+SortedSets take_sorted_sets(device::Arena& arena, std::size_t capacity, std::size_t bucket_count,
+                            int set_count) {
+  const std::size_t sets = static_cast<std::size_t>(set_count);
+  SortedSets out;
+  out.capacity = capacity;
   out.bucket_count = bucket_count;
-  out.points = arena.take<std::uint32_t>(windows * count).data;
-  out.bucket_offset = arena.take<std::uint32_t>(windows * (bucket_count + 1)).data;
-  out.bucket_cursor = arena.take<std::uint32_t>(windows * bucket_count).data;
-  out.record_point = arena.take<std::uint32_t>(windows * count).data;
-  out.record_fine = arena.take<std::uint16_t>(windows * count).data;
-  out.coarse = arena.take<std::uint32_t>(windows * SortedWindows::kCoarseWords).data;
+  out.points = arena.take<std::uint32_t>(sets * capacity).data;
+  out.bucket_offset = arena.take<std::uint32_t>(sets * (bucket_count + 1)).data;
+  out.bucket_cursor = arena.take<std::uint32_t>(sets * bucket_count).data;
+  out.record_point = arena.take<std::uint32_t>(sets * capacity).data;
+  out.record_fine = arena.take<std::uint16_t>(sets * capacity).data;
+  out.coarse = arena.take<std::uint32_t>(sets * SortedSets::kCoarseWords).data;
   return out;
 }
 
-base::Status sort_windows(const device::Stream& stream, const SortedWindows& sorted,
-                          const WindowLayout& layout, const ScalarParams& params,
-                          const std::uint64_t* scalars) {
-  const int bucket_bits = log2_of(sorted.bucket_count), windows = sorted.window_count;
+base::Status sort_sets(const device::Stream& stream, const SortedSets& sorted,
+                       const WindowLayout& layout, const ScalarParams& params,
+                       const SortedScalars& scalars) {
+  const int bucket_bits = log2_of(sorted.bucket_count), sets = sorted.set_count;
   SortShape shape = {};
-  shape.count = sorted.count;
+  shape.capacity = sorted.capacity;
+  shape.scalar_count = scalars.count;
+  shape.count = scalars.count * static_cast<std::size_t>(layout.table_count);
   shape.bucket_count = sorted.bucket_count;
   shape.coarse_bits = bucket_bits < kCoarseBitsMax ? bucket_bits : kCoarseBitsMax;
   shape.fine_bits = bucket_bits - shape.coarse_bits;
-  CUZK_CHECK(shape.fine_bits <= kFineBitsMax && windows <= kSortWindowsMax);
+  CUZK_CHECK(shape.fine_bits <= kFineBitsMax && sets <= kSortSetsMax);
+  CUZK_CHECK(shape.count <= sorted.capacity);
+  shape.indices = scalars.indices;
+  shape.index_first = scalars.index_first;
+  shape.base_first = scalars.base_first;
+  shape.table_stride = scalars.table_stride;
   shape.digits = sorted.points;
   shape.record_point = sorted.record_point;
   shape.record_fine = sorted.record_fine;
@@ -57,31 +64,30 @@ base::Status sort_windows(const device::Stream& stream, const SortedWindows& sor
   shape.bucket_cursor = sorted.bucket_cursor;
   shape.coarse = sorted.coarse;
   const unsigned bins = 1u << shape.coarse_bits;
-  const std::size_t count = sorted.count;
   CUstream_st* queue = stream.handle();
-  CUZK_TRY_STATUS(device::fill_bytes(
-      stream, sorted.coarse, 0, windows * SortedWindows::kCoarseWords * sizeof(std::uint32_t)));
+  CUZK_TRY_STATUS(device::fill_bytes(stream, sorted.coarse, 0,
+                                     sets * SortedSets::kCoarseWords * sizeof(std::uint32_t)));
   CUZK_TRY_STATUS(device::fill_bytes(stream, sorted.bucket_cursor, 0,
-                                     windows * sorted.bucket_count * sizeof(std::uint32_t)));
-  const int histogram_bytes = windows * static_cast<int>(bins * sizeof(std::uint32_t));
+                                     sets * sorted.bucket_count * sizeof(std::uint32_t)));
+  const int histogram_bytes = sets * static_cast<int>(bins * sizeof(std::uint32_t));
   CUZK_TRY_STATUS(device::allow_shared_bytes(reinterpret_cast<const void*>(&extract_digits_kernel),
-                                             histogram_bytes));
-  extract_digits_kernel<<<blocks(count, kDigitThreads * kDigitsPerThread), kDigitThreads,
-                          histogram_bytes, queue>>>(shape, layout, sorted.first_window, windows,
-                                                    params, scalars);
+                                             kSortSetsMax * (4 << kCoarseBitsMax)));
+  extract_digits_kernel<<<blocks(scalars.count, kDigitThreads * kDigitsPerThread), kDigitThreads,
+                          histogram_bytes, queue>>>(shape, layout, sorted.first_set, sets, params,
+                                                    scalars.form, scalars.words);
   CUZK_TRY_STATUS(device::launched("extract_digits_kernel"));
-  scan_bins_kernel<<<windows, kScanThreads, 0, queue>>>(shape);
+  scan_bins_kernel<<<sets, kScanThreads, 0, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("scan_bins_kernel"));
   constexpr int kTileBytes = kPartitionTile * 8;
   CUZK_TRY_STATUS(
       device::allow_shared_bytes(reinterpret_cast<const void*>(&partition_kernel), kTileBytes));
-  const dim3 tiles(blocks(count, kPartitionTile), windows);
+  const dim3 tiles(blocks(shape.count, kPartitionTile), sets);
   partition_kernel<<<tiles, kPartitionThreads, kTileBytes, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("partition_kernel"));
-  const dim3 places(blocks(count, kPlaceTile) + bins, windows);
+  const dim3 places(blocks(shape.count, kPlaceTile) + bins, sets);
   count_buckets_kernel<<<places, kPlaceThreads, 0, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("count_buckets_kernel"));
-  scan_buckets_kernel<<<dim3(bins, windows), kScanBucketThreads, 0, queue>>>(shape);
+  scan_buckets_kernel<<<dim3(bins, sets), kScanBucketThreads, 0, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("scan_buckets_kernel"));
   CUZK_TRY_STATUS(device::allow_shared_bytes(reinterpret_cast<const void*>(&place_points_kernel),
                                              kPlaceShared));

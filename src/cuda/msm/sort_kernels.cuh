@@ -19,15 +19,29 @@ inline constexpr int kPartitionThreads = 1024, kPartitionPerThread = 8;
 inline constexpr int kPartitionTile = kPartitionThreads * kPartitionPerThread;
 inline constexpr int kScanBucketThreads = 512;
 inline constexpr int kPlaceThreads = 512;
-inline constexpr int kPlaceTile = 1 << 14;
+inline constexpr int kPlaceTile = 3 << 12;  // with its counters below the 99 KiB of small cards
 inline constexpr int kPlaceShared = kPlaceTile * 6;  // bytes: a point and a bucket each
 
 struct SortShape {
-  std::size_t count, bucket_count;
+  std::size_t capacity, bucket_count;
+  std::size_t scalar_count, count;  // entries a set: scalars times tables
   int coarse_bits, fine_bits;
+  const std::uint32_t* indices;
+  std::uint32_t index_first, base_first;
+  std::size_t table_stride;
   std::uint32_t *digits, *record_point, *bucket_offset, *bucket_cursor, *coarse;
   std::uint16_t* record_fine;
 
+  // The base that entry i of a set stands for: entries are the scalars, table after table.
+  __device__ std::uint32_t base_of(std::size_t i) const {
+    if (count == scalar_count && indices == nullptr) {
+      return static_cast<std::uint32_t>(base_first + i);
+    }
+    const std::size_t table = i / scalar_count, scalar = i - table * scalar_count;
+    const std::size_t base =
+        indices == nullptr ? base_first + scalar : indices[scalar] - index_first;
+    return static_cast<std::uint32_t>(table * table_stride + base);
+  }
   // Parts of a window's coarse words.
   __device__ std::uint32_t* coarse_words(int w, int part) const {
     constexpr std::size_t kPart = (std::size_t{1} << kCoarseBitsMax) + 1;
@@ -39,34 +53,39 @@ struct SortShape {
   __device__ std::uint32_t* tile_offset(int w) const { return coarse_words(w, 3); }
 };
 
-// Digits of all windows of the group, and how many fall in each coarse bin.
+// Digits of all windows of the group's sets, and how many fall in each coarse bin.
 static __global__ void __launch_bounds__(kDigitThreads)
-    extract_digits_kernel(SortShape shape, WindowLayout layout, int first_window, int window_count,
-                          ScalarParams params, const std::uint64_t* scalars) {
+    extract_digits_kernel(SortShape shape, WindowLayout layout, int first_set, int set_count,
+                          ScalarParams params, ScalarForm form, const std::uint64_t* scalars) {
   extern __shared__ std::uint32_t histogram[];
   const int bins = 1 << shape.coarse_bits;
-  for (int i = threadIdx.x; i < bins * window_count; i += blockDim.x) histogram[i] = 0;
+  for (int i = threadIdx.x; i < bins * set_count; i += blockDim.x) histogram[i] = 0;
   __syncthreads();
   const std::size_t first = std::size_t{blockIdx.x} * kDigitThreads * kDigitsPerThread;
   for (int k = 0; k < kDigitsPerThread; ++k) {
     const std::size_t i = first + k * kDigitThreads + threadIdx.x;
-    if (i >= shape.count) break;
+    if (i >= shape.scalar_count) break;
     const ulonglong2* words = reinterpret_cast<const ulonglong2*>(scalars) + 2 * i;
     const ulonglong2 low = words[0], high = words[1];
-    const std::uint64_t scalar[4] = {low.x, low.y, high.x, high.y};
+    std::uint64_t scalar[4] = {low.x, low.y, high.x, high.y};
+    if (form == ScalarForm::kMontgomery) from_montgomery(scalar, params);
     const RecodedScalar recoded = recode(scalar, params);
-    for (int w = 0; w < window_count; ++w) {
-      const int window = first_window + w;
-      const std::uint32_t digit =
-          digit_at(recoded, layout.first_bit[window], layout.bit_count[window]);
-      shape.digits[w * shape.count + i] = digit;
-      if (digit != kNoDigit) {
-        atomicAdd(&histogram[w * bins + ((digit & ~kSignBit) >> shape.fine_bits)], 1);
+    for (int set = 0; set < set_count; ++set) {
+      for (int table = 0; table < layout.table_count; ++table) {
+        const int window = table * layout.set_count + first_set + set;
+        std::uint32_t digit = kNoDigit;
+        if (window < layout.window_count) {
+          digit = digit_at(recoded, layout.first_bit[window], layout.bit_count[window]);
+        }
+        shape.digits[set * shape.capacity + table * shape.scalar_count + i] = digit;
+        if (digit != kNoDigit) {
+          atomicAdd(&histogram[set * bins + ((digit & ~kSignBit) >> shape.fine_bits)], 1);
+        }
       }
     }
   }
   __syncthreads();
-  for (int i = threadIdx.x; i < bins * window_count; i += blockDim.x) {
+  for (int i = threadIdx.x; i < bins * set_count; i += blockDim.x) {
     if (histogram[i] != 0) atomicAdd(&shape.coarse_count(i / bins)[i % bins], histogram[i]);
   }
 }
@@ -105,7 +124,7 @@ static __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(Sor
   std::uint32_t digit[kPartitionPerThread], rank[kPartitionPerThread];
   CUZK_UNROLL for (int k = 0; k < kPartitionPerThread; ++k) {
     const std::size_t i = first + k * kPartitionThreads + threadIdx.x;
-    digit[k] = i < shape.count ? shape.digits[w * shape.count + i] : kNoDigit;
+    digit[k] = i < shape.count ? shape.digits[w * shape.capacity + i] : kNoDigit;
   }
   CUZK_UNROLL for (int k = 0; k < kPartitionPerThread; ++k) {
     if (digit[k] == kNoDigit) continue;
@@ -126,15 +145,14 @@ static __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(Sor
     const std::uint32_t bucket = digit[k] & ~kSignBit;
     const std::uint32_t own_bin = bucket >> shape.fine_bits;
     const std::uint32_t place = start[own_bin] + rank[k];
-    const std::uint32_t index =
-        static_cast<std::uint32_t>(first + k * kPartitionThreads + threadIdx.x);
-    tile_point[place] = index | (digit[k] & kSignBit);
+    const std::size_t entry = first + k * kPartitionThreads + threadIdx.x;
+    tile_point[place] = shape.base_of(entry) | (digit[k] & kSignBit);
     tile_fine[place] = static_cast<std::uint16_t>(bucket & ((1u << shape.fine_bits) - 1));
     tile_bin[place] = static_cast<std::uint16_t>(own_bin);
   }
   __syncthreads();
   for (std::uint32_t place = threadIdx.x; place < total; place += blockDim.x) {
-    const std::size_t to = w * shape.count + (base[tile_bin[place]] + place);
+    const std::size_t to = w * shape.capacity + (base[tile_bin[place]] + place);
     shape.record_point[to] = tile_point[place];
     shape.record_fine[to] = tile_fine[place];
   }
@@ -169,7 +187,7 @@ __device__ inline void count_tile(const SortShape& shape, int w, const PlaceTile
   for (int i = threadIdx.x; i < 1 << shape.fine_bits; i += blockDim.x) counter[i] = 0;
   __syncthreads();
   for (std::size_t i = tile.first + threadIdx.x; i < tile.last; i += blockDim.x) {
-    atomicAdd(&counter[shape.record_fine[w * shape.count + i]], 1);
+    atomicAdd(&counter[shape.record_fine[w * shape.capacity + i]], 1);
   }
   __syncthreads();
 }
@@ -243,7 +261,7 @@ static __global__ void __launch_bounds__(kPlaceThreads, 2) place_points_kernel(S
   }
   __syncthreads();
   for (std::size_t i = tile.first + threadIdx.x; i < tile.last; i += blockDim.x) {
-    const std::size_t from = w * shape.count + i;
+    const std::size_t from = w * shape.capacity + i;
     const std::uint16_t bucket = shape.record_fine[from];
     const std::uint32_t place = atomicAdd(&cursor[bucket], 1);
     tile_point[place] = shape.record_point[from];
@@ -252,7 +270,7 @@ static __global__ void __launch_bounds__(kPlaceThreads, 2) place_points_kernel(S
   __syncthreads();
   const std::uint32_t count = static_cast<std::uint32_t>(tile.last - tile.first);
   for (std::uint32_t place = threadIdx.x; place < count; place += blockDim.x) {
-    shape.digits[w * shape.count + (shift[tile_fine[place]] + place)] = tile_point[place];
+    shape.digits[w * shape.capacity + (shift[tile_fine[place]] + place)] = tile_point[place];
   }
 }
 

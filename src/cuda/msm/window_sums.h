@@ -1,10 +1,8 @@
-// The part of a multiplication that runs on the device: one pair of sums a window.
+// The part of a multiplication that runs on the device: one pair of sums a set of buckets.
 //
 // The seam between msm.cpp and the .cu files: a group's functions are defined in
 // window_sums_impl.cuh and instantiated in one file a group.
 #pragma once
-
-#include <vector>
 
 #include "cuda/msm/digits.h"
 #include "cuda/msm/msm.h"
@@ -12,21 +10,29 @@
 namespace cuzk::cuda::msm {
 
 // With V_b the sum of the points of bucket b (digits b + 1): sum_b V_b and sum_b b V_b, whose
-// sum is the window's.
+// sum is the set's. `sums` of a plan are the first of all sets, then the second of all sets.
 template <class G>
-struct WindowSum {
-  cuzk::curve::Xyzz<G> sum, weighted;
-};
+constexpr std::uint64_t window_sums_bytes(const WindowLayout& layout) {
+  return 2 * static_cast<std::uint64_t>(layout.set_count) * sizeof(cuzk::curve::Xyzz<G>);
+}
 
-// Scratch bytes for windows_at_once windows.
+// Scratch bytes of the plan's sets_at_once sets, or in parts of all.
 template <class G>
 std::uint64_t window_scratch_bytes(const MsmPlan& plan);
 
-// The sums of all windows; waits for the stream.
+// Empties the buckets of a sum in parts.
 template <class G>
-base::Result<std::vector<WindowSum<G>>> sum_windows(
-    const device::Stream& stream, const MsmPlan& plan, const ScalarParams& params,
-    device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
-    device::DeviceSpan<const Scalar<G>> scalars, const device::Buffer& scratch);
+base::Status clear_buckets(const device::Stream& stream, const MsmPlan& plan,
+                           device::DeviceSpan<std::byte> scratch);
+// Adds terms to the buckets of a sum in parts; otherwise sums them and reduces into `sums`.
+template <class G>
+base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
+                       const ScalarParams& params, const Terms<G>& terms,
+                       device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums);
+// Reduces the buckets of a sum in parts.
+template <class G>
+base::Status reduce_parts(const device::Stream& stream, const MsmPlan& plan,
+                          device::DeviceSpan<std::byte> scratch,
+                          device::DeviceSpan<std::byte> sums);
 
 }  // namespace cuzk::cuda::msm

@@ -28,6 +28,16 @@ inline std::size_t halved(std::size_t entries, std::size_t bucket_count) {
   return (entries + std::min(entries, bucket_count) + 1) / 2;
 }
 
+// Buckets of one thread in the reduction: fewer where few buckets would leave the device idle.
+inline int chunk_log2_of(const MsmPlan& plan) {
+  const double buckets = static_cast<double>(plan.layout.bucket_count_max()) * plan.sets_at_once;
+  int chunk_log2 = plan.policy.reduce_chunk_log2;
+  while (chunk_log2 > 2 && buckets / (1 << chunk_log2) < plan.policy.threads_wanted / 8) {
+    --chunk_log2;
+  }
+  return chunk_log2;
+}
+
 // What the rounds of batched additions need. Points of one round are read by the next.
 template <class T>
 struct PairArrays {
@@ -38,9 +48,9 @@ struct PairArrays {
 
   void take(device::Arena& arena, const MsmPlan& plan) {
     if (plan.affine_rounds == 0) return;
-    const std::size_t windows = static_cast<std::size_t>(plan.windows_at_once);
+    const std::size_t windows = static_cast<std::size_t>(plan.sets_at_once);
     const std::size_t bucket_count = plan.layout.bucket_count_max();
-    const std::size_t first = halved(plan.count, bucket_count);
+    const std::size_t first = halved(plan.entry_count_max(), bucket_count);
     const std::size_t second = halved(first, bucket_count);
     const std::size_t threads = threads_for(first, plan);
     points[0] = arena.take<AffinePoint<T>>(windows * first).data;
@@ -58,38 +68,41 @@ struct PairArrays {
   }
 };
 
-// All arrays of one group of windows, taken from the scratch buffer.
+// All arrays of one group of bucket sets, taken from the scratch buffer. Buckets of a sum in parts
+// come first and are those of all sets.
 template <class T>
 struct WindowArrays {
-  SortedWindows sorted;
-  PairArrays<T> pairs;
   XyzzPoint<T>* buckets;
+  SortedSets sorted;
+  PairArrays<T> pairs;
   RunHeads<T> heads, next_heads;
   XyzzPoint<T>*sums[2], *weighted[2];  // levels of the reduction, in turns
-  const std::uint32_t* final_offsets =
-      nullptr;  // of the lists that were summed: shows empty buckets
+  // Of the lists that were summed, to show empty buckets; null where buckets are cleared at first.
+  const std::uint32_t* final_offsets = nullptr;
 
   static std::size_t chunks(std::size_t count, int chunk_log2) {
     return std::max<std::size_t>(1, count >> chunk_log2);
   }
   WindowArrays(device::Arena& arena, const MsmPlan& plan) {
-    const std::size_t windows = static_cast<std::size_t>(plan.windows_at_once);
+    const std::size_t sets = static_cast<std::size_t>(plan.sets_at_once);
     const std::size_t bucket_count = plan.layout.bucket_count_max();
-    sorted = take_sorted_windows(arena, plan.count, bucket_count, plan.windows_at_once);
+    const std::size_t kept =
+        plan.is_in_parts ? static_cast<std::size_t>(plan.layout.set_count) : sets;
+    buckets = arena.take<XyzzPoint<T>>(kept * bucket_count).data;
+    std::size_t entries = plan.entry_count_max();
+    sorted = take_sorted_sets(arena, entries, bucket_count, plan.sets_at_once);
     pairs.take(arena, plan);
-    buckets = arena.take<XyzzPoint<T>>(windows * bucket_count).data;
-    std::size_t entries = plan.count;
     for (int i = 0; i < plan.affine_rounds; ++i) entries = halved(entries, bucket_count);
     heads.count = (entries + plan.run_length - 1) / plan.run_length;
-    next_heads.count = (heads.count + kMergeRun - 1) / kMergeRun;
+    next_heads.count = (heads.count + plan.merge_run - 1) / plan.merge_run;
     for (RunHeads<T>* part : {&heads, &next_heads}) {
-      part->points = arena.take<XyzzPoint<T>>(windows * part->count).data;
-      part->buckets = arena.take<std::uint32_t>(windows * part->count).data;
+      part->points = arena.take<XyzzPoint<T>>(sets * part->count).data;
+      part->buckets = arena.take<std::uint32_t>(sets * part->count).data;
     }
-    const std::size_t chunk_count = chunks(bucket_count, plan.policy.reduce_chunk_log2);
+    const std::size_t chunk_count = chunks(bucket_count, chunk_log2_of(plan));
     for (int i = 0; i < 2; ++i) {
-      sums[i] = arena.take<XyzzPoint<T>>(windows * chunk_count).data;
-      weighted[i] = arena.take<XyzzPoint<T>>(windows * chunk_count).data;
+      sums[i] = arena.take<XyzzPoint<T>>(sets * chunk_count).data;
+      weighted[i] = arena.take<XyzzPoint<T>>(sets * chunk_count).data;
     }
   }
 };
@@ -116,7 +129,7 @@ template <class T>
 base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPlan& plan,
                                       const PairArrays<T>& arrays, EntryLists<T> lists,
                                       int windows) {
-  std::size_t entries = plan.count;
+  std::size_t entries = plan.entry_count_max();
   for (int i = 0; i < plan.affine_rounds; ++i) {
     PairRound<T> round = {};
     round.in = lists;
@@ -147,21 +160,22 @@ base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPla
   return lists;
 }
 
-// Adds the heads of runs to their buckets, 32 to 1 a level, until one is left or none.
+// Adds the heads of runs to their buckets, merge_run to 1 a level, until one is left or none.
 template <class T>
-base::Status merge_heads(const device::Stream& stream, WindowArrays<T> arrays, int windows) {
+base::Status merge_heads(const device::Stream& stream, const WindowArrays<T>& arrays,
+                         XyzzPoint<T>* buckets, int sets, int merge_run) {
   RunHeads<T> heads = arrays.heads, next = arrays.next_heads;
   while (heads.count > 1) {
-    next.count = (heads.count + kMergeRun - 1) / kMergeRun;
-    merge_heads_kernel<<<dim3(sum_blocks(next.count), windows), kSumThreads, 0, stream.handle()>>>(
-        heads, next, arrays.buckets, arrays.sorted.bucket_count);
+    next.count = (heads.count + merge_run - 1) / merge_run;
+    merge_heads_kernel<<<dim3(sum_blocks(next.count), sets), kSumThreads, 0, stream.handle()>>>(
+        heads, next, merge_run, buckets, arrays.sorted.bucket_count);
     CUZK_TRY_STATUS(device::launched("merge_heads_kernel"));
     std::swap(heads, next);
   }
   return base::ok_status();
 }
 
-// Where a reduction stands: arrays `turn` of the scratch hold `count` sums a window, whose weights
+// Where a reduction stands: arrays `turn` of the scratch hold `count` sums a set, whose weights
 // count 2^shift.
 struct ReduceState {
   std::size_t count = 0;
@@ -170,65 +184,91 @@ struct ReduceState {
 
 // Levels of chunks until a scan is cheaper.
 template <class T>
-base::Result<ReduceState> reduce_by_chunks(const device::Stream& stream,
-                                           const WindowArrays<T>& arrays, int windows,
-                                           const MsmPolicy& policy) {
+base::Result<ReduceState> reduce_by_chunks(const device::Stream& stream, const MsmPlan& plan,
+                                           const WindowArrays<T>& arrays,
+                                           const XyzzPoint<T>* buckets, int sets) {
   ReduceLevel<T> level = {};
-  level.sums = arrays.buckets;
+  level.sums = buckets;
   level.offsets = arrays.final_offsets;
   level.count = arrays.sorted.bucket_count;
   int turn = 1;
   do {
     turn = 1 - turn;
-    level.chunk_log2 = policy.reduce_chunk_log2;
+    level.chunk_log2 = chunk_log2_of(plan);
     while (level.count >> level.chunk_log2 == 0) --level.chunk_log2;
     level.sums_out = arrays.sums[turn];
     level.weighted_out = arrays.weighted[turn];
     const std::size_t count_out = level.count >> level.chunk_log2;
-    reduce_buckets_kernel<<<dim3(sum_blocks(count_out), windows), kSumThreads, 0,
-                            stream.handle()>>>(level);
+    reduce_buckets_kernel<<<dim3(sum_blocks(count_out), sets), kSumThreads, 0, stream.handle()>>>(
+        level);
     CUZK_TRY_STATUS(device::launched("reduce_buckets_kernel"));
     level.sums = level.sums_out;
     level.weighted = level.weighted_out;
     level.offsets = nullptr;
     level.count = count_out;
     level.shift += level.chunk_log2;
-  } while (level.count > policy.scan_count_max);
+  } while (level.count > plan.policy.scan_count_max);
   return ReduceState{level.count, level.shift, turn};
 }
 
-// Ends a reduction. The sum of window w is then sums[turn][w], with `turn` what is returned, and
-// the weighted one weighted[1 - state.turn][w].
+// Ends a reduction: the plain and the weighted sum of each set.
 template <class T>
-base::Result<int> reduce_by_scan(const device::Stream& stream, const WindowArrays<T>& arrays,
-                                 int windows, const ReduceState& state) {
+base::Status reduce_by_scan(const device::Stream& stream, const WindowArrays<T>& arrays, int sets,
+                            const ReduceState& state, XyzzPoint<T>* sums_out,
+                            XyzzPoint<T>* weighted_out) {
   CUstream_st* queue = stream.handle();
   const std::size_t count = state.count;
   int turn = state.turn;
   for (std::size_t stride = 1; stride < count; stride *= 2) {
-    suffix_step_kernel<<<dim3(sum_blocks(count), windows), kSumThreads, 0, queue>>>(
+    suffix_step_kernel<<<dim3(sum_blocks(count), sets), kSumThreads, 0, queue>>>(
         arrays.sums[turn], arrays.sums[1 - turn], count, stride);
     CUZK_TRY_STATUS(device::launched("suffix_step_kernel"));
     turn = 1 - turn;
   }
   XyzzPoint<T>* suffixes = arrays.sums[turn];
   XyzzPoint<T>* weighted = arrays.weighted[state.turn];
-  take_first_kernel<<<windows, 1, 0, queue>>>(suffixes, count, arrays.sums[1 - turn]);
+  take_first_kernel<<<sets, 1, 0, queue>>>(suffixes, count, sums_out);
   CUZK_TRY_STATUS(device::launched("take_first_kernel"));
   for (std::size_t half = count / 2; half > 0; half /= 2) {
-    fold_step_kernel<<<dim3(sum_blocks(half), windows, 2), kSumThreads, 0, queue>>>(
-        suffixes, weighted, count, half);
+    fold_step_kernel<<<dim3(sum_blocks(half), sets, 2), kSumThreads, 0, queue>>>(suffixes, weighted,
+                                                                                 count, half);
     CUZK_TRY_STATUS(device::launched("fold_step_kernel"));
   }
-  join_weighted_kernel<<<windows, 1, 0, queue>>>(suffixes, weighted, count, state.shift,
-                                                 arrays.weighted[1 - state.turn]);
-  CUZK_TRY_STATUS(device::launched("join_weighted_kernel"));
-  return 1 - turn;
+  join_weighted_kernel<<<sets, 1, 0, queue>>>(suffixes, weighted, count, state.shift,
+                                              weighted_out);
+  return device::launched("join_weighted_kernel");
+}
+
+// Reduces the buckets of `sets` sets into the places of sets first_set and after.
+template <class T>
+base::Status reduce_sets(const device::Stream& stream, const MsmPlan& plan,
+                         const WindowArrays<T>& arrays, const XyzzPoint<T>* buckets, int first_set,
+                         int sets, XyzzPoint<T>* sums) {
+  CUZK_TRY(const ReduceState state, reduce_by_chunks(stream, plan, arrays, buckets, sets));
+  return reduce_by_scan(stream, arrays, sets, state, sums + first_set,
+                        sums + plan.layout.set_count + first_set);
+}
+
+// What the sort reads of the terms.
+template <class G>
+SortedScalars sorted_scalars(const MsmPlan& plan, const Terms<G>& terms) {
+  SortedScalars out;
+  out.words = reinterpret_cast<const std::uint64_t*>(terms.scalars.data);
+  out.form = terms.form;
+  out.count = terms.scalars.size;
+  out.indices = terms.indices.size == 0 ? nullptr : terms.indices.data;
+  out.index_first = terms.index_first;
+  out.base_first = terms.base_first;
+  out.table_stride = terms.bases.size / static_cast<std::size_t>(plan.layout.table_count);
+  CUZK_CHECK(terms.indices.size == 0 || terms.indices.size == out.count);
+  CUZK_CHECK(terms.indices.size != 0 || terms.base_first + out.count <= out.table_stride);
+  CUZK_CHECK(terms.bases.size < kSignBit);
+  return out;
 }
 
 }  // namespace
 
-// The same steps as sum_windows takes, over an arena that only counts.
+// The same steps as sum_terms takes, over an arena that only counts.
 template <class G>
 std::uint64_t window_scratch_bytes(const MsmPlan& plan) {
   device::Arena arena;
@@ -237,55 +277,79 @@ std::uint64_t window_scratch_bytes(const MsmPlan& plan) {
 }
 
 template <class G>
-base::Result<std::vector<WindowSum<G>>> sum_windows(
-    const device::Stream& stream, const MsmPlan& plan, const ScalarParams& params,
-    device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
-    device::DeviceSpan<const Scalar<G>> scalars, const device::Buffer& scratch) {
+base::Status clear_buckets(const device::Stream& stream, const MsmPlan& plan,
+                           device::DeviceSpan<std::byte> scratch) {
+  using T = curve::Coordinate<G>;
+  device::Arena arena(scratch);
+  WindowArrays<T> arrays(arena, plan);
+  const std::size_t sets = static_cast<std::size_t>(plan.layout.set_count);
+  return device::fill_bytes(stream, arrays.buckets, 0,
+                            sets * plan.layout.bucket_count_max() * sizeof(XyzzPoint<T>));
+}
+
+template <class G>
+base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
+                       const ScalarParams& params, const Terms<G>& terms,
+                       device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums) {
   using T = curve::Coordinate<G>;
   static_assert(sizeof(XyzzPoint<T>) == sizeof(cuzk::curve::Xyzz<G>));
   static_assert(sizeof(AffinePoint<T>) == sizeof(cuzk::curve::Affine<G>));
   device::Arena arena(scratch);
   WindowArrays<T> arrays(arena, plan);
-  std::vector<WindowSum<G>> out(plan.layout.window_count);
-  std::vector<cuzk::curve::Xyzz<G>> host(2 * static_cast<std::size_t>(plan.windows_at_once));
-  for (int first = 0; first < plan.layout.window_count; first += plan.windows_at_once) {
-    const int windows = std::min(plan.windows_at_once, plan.layout.window_count - first);
-    arrays.sorted.first_window = first;
-    arrays.sorted.window_count = windows;
-    CUZK_TRY_STATUS(sort_windows(stream, arrays.sorted, plan.layout, params,
-                                 reinterpret_cast<const std::uint64_t*>(scalars.data)));
-    const EntryLists<T> sorted = {reinterpret_cast<const AffinePoint<T>*>(bases.data),
-                                  arrays.sorted.points, arrays.sorted.bucket_offset, plan.count,
-                                  arrays.sorted.bucket_count};
-    CUZK_TRY(const EntryLists<T> lists, add_pairs<T>(stream, plan, arrays.pairs, sorted, windows));
-    sum_runs_kernel<<<dim3(sum_blocks(arrays.heads.count), windows), kSumThreads, 0,
-                      stream.handle()>>>(lists, plan.run_length, arrays.buckets, arrays.heads);
+  const SortedScalars scalars = sorted_scalars<G>(plan, terms);
+  for (int first = 0; first < plan.layout.set_count; first += plan.sets_at_once) {
+    const int sets = std::min(plan.sets_at_once, plan.layout.set_count - first);
+    arrays.sorted.first_set = first;
+    arrays.sorted.set_count = sets;
+    CUZK_TRY_STATUS(sort_sets(stream, arrays.sorted, plan.layout, params, scalars));
+    const EntryLists<T> sorted = {reinterpret_cast<const AffinePoint<T>*>(terms.bases.data),
+                                  arrays.sorted.points, arrays.sorted.bucket_offset,
+                                  arrays.sorted.capacity, arrays.sorted.bucket_count};
+    CUZK_TRY(const EntryLists<T> lists, add_pairs<T>(stream, plan, arrays.pairs, sorted, sets));
+    XyzzPoint<T>* buckets =
+        arrays.buckets + (plan.is_in_parts ? first * arrays.sorted.bucket_count : 0);
+    sum_runs_kernel<<<dim3(sum_blocks(arrays.heads.count), sets), kSumThreads, 0,
+                      stream.handle()>>>(lists, plan.run_length, plan.is_in_parts, buckets,
+                                         arrays.heads);
     CUZK_TRY_STATUS(device::launched("sum_runs_kernel"));
-    CUZK_TRY_STATUS(merge_heads(stream, arrays, windows));
+    CUZK_TRY_STATUS(merge_heads(stream, arrays, buckets, sets, plan.merge_run));
+    if (plan.is_in_parts) continue;
     arrays.final_offsets = lists.bucket_offset;
-    CUZK_TRY(const ReduceState state, reduce_by_chunks(stream, arrays, windows, plan.policy));
-    CUZK_TRY(const int turn, reduce_by_scan(stream, arrays, windows, state));
-    const XyzzPoint<T>* sums = arrays.sums[turn];
-    const XyzzPoint<T>* weighted = arrays.weighted[1 - state.turn];
-    const std::size_t bytes = windows * sizeof(XyzzPoint<T>);
-    CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, host.data(), sums, bytes));
-    CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, host.data() + windows, weighted, bytes));
-    CUZK_TRY_STATUS(stream.synchronize());
-    for (int w = 0; w < windows; ++w) out[first + w] = {host[w], host[windows + w]};
+    CUZK_TRY_STATUS(reduce_sets(stream, plan, arrays, buckets, first, sets,
+                                reinterpret_cast<XyzzPoint<T>*>(sums.data)));
   }
-  return std::move(out);
+  return base::ok_status();
+}
+
+template <class G>
+base::Status reduce_parts(const device::Stream& stream, const MsmPlan& plan,
+                          device::DeviceSpan<std::byte> scratch,
+                          device::DeviceSpan<std::byte> sums) {
+  using T = curve::Coordinate<G>;
+  device::Arena arena(scratch);
+  WindowArrays<T> arrays(arena, plan);
+  for (int first = 0; first < plan.layout.set_count; first += plan.sets_at_once) {
+    const int sets = std::min(plan.sets_at_once, plan.layout.set_count - first);
+    CUZK_TRY_STATUS(reduce_sets(stream, plan, arrays,
+                                arrays.buckets + first * arrays.sorted.bucket_count, first, sets,
+                                reinterpret_cast<XyzzPoint<T>*>(sums.data)));
+  }
+  return base::ok_status();
 }
 
 }  // namespace cuzk::cuda::msm
 
 // The functions of window_sums.h for one group.
-#define CUZK_CUDA_WINDOW_SUMS(G)                                          \
-  template std::uint64_t cuzk::cuda::msm::window_scratch_bytes<G>(        \
-      const cuzk::cuda::msm::MsmPlan&);                                   \
-  template cuzk::base::Result<std::vector<cuzk::cuda::msm::WindowSum<G>>> \
-  cuzk::cuda::msm::sum_windows<G>(                                        \
-      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&, \
-      const cuzk::cuda::msm::ScalarParams&,                               \
-      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,       \
-      cuzk::cuda::device::DeviceSpan<const cuzk::cuda::msm::Scalar<G>>,   \
-      const cuzk::cuda::device::Buffer&);
+#define CUZK_CUDA_WINDOW_SUMS(G)                                                              \
+  template std::uint64_t cuzk::cuda::msm::window_scratch_bytes<G>(                            \
+      const cuzk::cuda::msm::MsmPlan&);                                                       \
+  template cuzk::base::Status cuzk::cuda::msm::clear_buckets<G>(                              \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
+      cuzk::cuda::device::DeviceSpan<std::byte>);                                             \
+  template cuzk::base::Status cuzk::cuda::msm::sum_terms<G>(                                  \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
+      const cuzk::cuda::msm::ScalarParams&, const cuzk::cuda::msm::Terms<G>&,                 \
+      cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>);  \
+  template cuzk::base::Status cuzk::cuda::msm::reduce_parts<G>(                               \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
+      cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>);

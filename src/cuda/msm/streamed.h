@@ -1,0 +1,115 @@
+// Bases that do not fit the device pass through it in chunks: uploads hide behind kernels.
+//
+// A BaseFeed has two blocks on the device. While kernels read one, the next chunk is copied to the
+// other on a stream of its own, straight from pinned memory or through pinned blocks that the host
+// fills (from a mapped file, say, or by decoding). A chunk that has come may be used by any number
+// of sums before the next one is asked for, so partitions in flight share one pass over the bases.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "base/result.h"
+#include "cuda/device/buffer.h"
+#include "cuda/msm/msm.h"
+
+namespace cuzk::cuda::msm {
+
+// Bases on the host: `pinned`, or what `read` writes when `pinned` is empty. `read` fills `out` with
+// bases [first, first + out.size()) on the calling thread, one call after another.
+template <class G>
+struct HostBases {
+  std::size_t count = 0;
+  std::span<const cuzk::curve::Affine<G>> pinned;
+  std::function<base::Status(std::size_t first, std::span<cuzk::curve::Affine<G>> out)> read;
+};
+
+// A chunk on the device: bases [first, first + bases.size).
+template <class G>
+struct BaseChunk {
+  std::size_t first = 0;
+  device::DeviceSpan<const cuzk::curve::Affine<G>> bases;
+};
+
+template <class G>
+class BaseFeed {
+ public:
+  // Bytes of both blocks on the device, and of pinned staging (none for pinned bases).
+  static std::uint64_t device_bytes(std::size_t chunk_count);
+  static std::uint64_t staging_bytes(const HostBases<G>& bases, std::size_t chunk_count);
+
+  // `blocks` holds device_bytes and `staging` staging_bytes, both until the feed is gone; the upload
+  // of the first chunk begins here, behind what `compute` has queued so far. Both streams are of the
+  // current device and outlive the feed. The bases stay alive until the last chunk was used.
+  static base::Result<BaseFeed> create(const device::Stream& compute, const device::Stream& copy,
+                                       HostBases<G> bases, std::size_t chunk_count,
+                                       device::DeviceSpan<std::byte> blocks,
+                                       std::span<std::byte> staging);
+  // The next chunk, which work queued on `compute` from here on may read until next() is called
+  // again; an empty chunk after the last. Call it as soon as the work on the chunk before is queued:
+  // the upload then runs beside that work.
+  base::Result<BaseChunk<G>> next();
+
+ private:
+  // A block's chunk has come (`filled`), and kernels are done with the one before (`free`).
+  struct Block {
+    device::DeviceSpan<cuzk::curve::Affine<G>> on_device;
+    std::span<cuzk::curve::Affine<G>> staging;
+    device::Event filled, free;
+    bool is_staging_busy = false;
+  };
+  BaseFeed() = default;
+  std::size_t count_of(std::size_t chunk) const;
+  base::Status upload(std::size_t chunk);
+
+  const device::Stream *compute_ = nullptr, *copy_ = nullptr;
+  HostBases<G> bases_;
+  std::size_t chunk_count_ = 0, next_chunk_ = 0;
+  std::array<Block, 2> blocks_;
+};
+
+// What a streamed sum needs beside its bases and scalars.
+struct StreamedPlan {
+  MsmPlan msm;                       // in parts of the chunks
+  std::uint64_t scratch_bytes = 0;   // on the device: sums, buckets, blocks of bases and scalars
+  std::uint64_t staging_bytes = 0;   // pinned
+  bool scalars_on_host = false;
+};
+
+// Scalars of a streamed sum: on the device, or on the host (pinned for speed), uploaded in chunks.
+template <class G>
+struct StreamedScalars {
+  device::DeviceSpan<const Scalar<G>> on_device;
+  std::span<const Scalar<G>> on_host;
+  ScalarForm form = ScalarForm::kCanonical;
+};
+
+// Chunks are as large as policy.scratch_bytes_max allows, at most chunk_count_max bases.
+template <class G>
+base::Result<StreamedPlan> plan_streamed(const HostBases<G>& bases, bool scalars_on_host,
+                                         const MsmPolicy& policy = {},
+                                         std::size_t chunk_count_max = std::size_t{1} << 23);
+
+// sum of scalars[i] * bases[i], equal to multiply() over resident bases. Waits for both streams.
+template <class G>
+base::Result<cuzk::curve::Jacobian<G>> multiply_streamed(
+    const device::Stream& compute, const device::Stream& copy, const StreamedPlan& plan,
+    const HostBases<G>& bases, const StreamedScalars<G>& scalars,
+    device::DeviceSpan<std::byte> scratch, std::span<std::byte> staging);
+
+#define CUZK_CUDA_STREAMED(KEYWORD, G)                                                            \
+  KEYWORD template class BaseFeed<G>;                                                             \
+  KEYWORD template base::Result<StreamedPlan> plan_streamed<G>(const HostBases<G>&, bool,         \
+                                                               const MsmPolicy&, std::size_t);    \
+  KEYWORD template base::Result<cuzk::curve::Jacobian<G>> multiply_streamed<G>(                   \
+      const device::Stream&, const device::Stream&, const StreamedPlan&, const HostBases<G>&,     \
+      const StreamedScalars<G>&, device::DeviceSpan<std::byte>, std::span<std::byte>);
+CUZK_CUDA_STREAMED(extern, cuzk::curve::Bls12_381::G1)
+CUZK_CUDA_STREAMED(extern, cuzk::curve::Bls12_381::G2)
+CUZK_CUDA_STREAMED(extern, cuzk::curve::Bn254::G1)
+CUZK_CUDA_STREAMED(extern, cuzk::curve::Bn254::G2)
+
+}  // namespace cuzk::cuda::msm
