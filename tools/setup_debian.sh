@@ -6,11 +6,14 @@
 set -euo pipefail
 
 build_packages=(
-  ca-certificates ccache cmake g++ git libcli11-dev libfmt-dev libgrpc++-dev libprotobuf-dev
-  libsimdjson-dev libsqlite3-dev libssl-dev libtbb-dev ninja-build nlohmann-json3-dev
-  protobuf-compiler protobuf-compiler-grpc
+  ca-certificates ccache cmake g++ git libcli11-dev libcpp-httplib-dev libfmt-dev libgrpc++-dev
+  libprotobuf-dev libsimdjson-dev libsqlite3-dev libssl-dev libtbb-dev libtomlplusplus-dev
+  ninja-build nlohmann-json3-dev prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc
 )
-test_packages=(clang-format-14 libbenchmark-dev libgmock-dev libgtest-dev python3 zlib1g-dev)
+test_packages=(
+  clang-format-14 curl libbenchmark-dev libgmock-dev libgtest-dev python3 python3-prometheus-client
+  zlib1g-dev
+)
 
 die() {
   echo "setup: $*" >&2

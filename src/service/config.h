@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/memory_limits.h"
 #include "base/result.h"
 #include "service/address.h"
 
@@ -61,8 +62,7 @@ struct Config {
   } auth;
 
   struct Http {
-    std::uint32_t threads = 8;            // that serve requests; more requests wait in a queue
-    std::uint32_t connections_max = 256;  // open or waiting; more are closed at once
+    std::uint32_t connections_max = 128;  // open at once, a thread each
     std::uint64_t body_bytes_max = std::uint64_t{128} << 20;
     std::chrono::milliseconds read_timeout{10'000};     // between two pieces of a request
     std::chrono::milliseconds request_timeout{60'000};  // for a whole request to arrive
@@ -140,7 +140,7 @@ struct LoadedConfig {
 
 // Reads TOML. `source` names it in errors: "cuzk.toml:12: daemon.listen: ...". Errors: kMalformed
 // (not TOML), kInvalidArgument (an unknown key, a wrong type, a value that cannot be), kMismatch
-// (values that do not go together). All that is wrong is named, a line each.
+// (values that do not go together). All that is wrong is named, joined by "; ".
 base::Result<LoadedConfig> parse_config(std::string_view text, std::string_view source);
 // The same from a file of at most a mebibyte.
 base::Result<LoadedConfig> load_config(const std::filesystem::path& path);
@@ -158,6 +158,11 @@ struct ReloadPlan {
   std::vector<std::string> restart;  // keys that differ and need a restart
 };
 ReloadPlan plan_reload(const Config& running, const Config& wanted);
+
+// memory.total_budget in bytes on a machine with `limits`; 0: none. Errors: as
+// base::resolve_budget; kInvalidArgument where the margin leaves nothing.
+base::Result<std::uint64_t> memory_budget_bytes(const Config& config,
+                                                const base::MemoryLimits& limits);
 
 // The tokens of Auth::token_file. Errors: as base::read_file; kInvalidArgument for a file that
 // others may read, one without a token, a token under 16 characters or with odd ones.

@@ -1,0 +1,196 @@
+// Reading, showing and reloading by the table of keys.
+#include "service/config.h"
+
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "service/config_keys.h"
+#include "service/config_readers.h"
+
+namespace cuzk::service {
+namespace {
+
+constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 20;
+constexpr std::size_t kFaultsShownMax = 20;
+
+// One reading: what was found so far.
+class Reader {
+ public:
+  explicit Reader(std::string_view source) : source_(source) {
+    for (const ConfigKey& key : config_keys()) keys_[key.name] = &key;
+    for (const RetiredKey& key : retired_keys()) retired_[key.name] = &key;
+    for (const auto& [name, key] : keys_) sections_.insert(name.substr(0, name.find('.')));
+  }
+
+  void read_document(const ConfigValue& document) {
+    for (const ConfigMember& member : std::get<ConfigValue::Table>(document.content)) {
+      if (member.name == "circuits") {
+        read_circuit_list(member);
+      } else if (const auto* table = std::get_if<ConfigValue::Table>(&member.value.content)) {
+        read_section(member, *table);
+      } else {
+        unknown(member.name, member.line);
+      }
+    }
+  }
+
+  base::Result<LoadedConfig> finish() {
+    if (faults_.empty()) {
+      if (const base::Status whole = check_config(loaded_.config); !whole.ok()) {
+        return base::Error(whole.error()).within(source_);
+      }
+      return std::move(loaded_);
+    }
+    std::string all;
+    for (std::size_t i = 0; i < faults_.size() && i < kFaultsShownMax; ++i) {
+      all += (i > 0 ? "; " : "") + faults_[i];
+    }
+    if (faults_.size() > kFaultsShownMax) {
+      all += fmt::format("; and {} more", faults_.size() - kFaultsShownMax);
+    }
+    return base::Error{base::ErrorKind::kInvalidArgument, all};
+  }
+
+ private:
+  void fault(std::uint32_t line, const std::string& sentence) {
+    faults_.push_back(fmt::format("{}:{}: {}", source_, line, sentence));
+  }
+
+  void unknown(const std::string& name, std::uint32_t line) {
+    const std::string shown = name.substr(0, 80), near = nearest_key(name);
+    fault(line, near.empty() ? fmt::format("there is no key {}", shown)
+                             : fmt::format("there is no key {}; did you mean {}?", shown, near));
+  }
+
+  void read_circuit_list(const ConfigMember& member) {
+    auto circuits = read_circuits(member.value);
+    if (circuits.ok()) {
+      loaded_.config.circuits = std::move(circuits).value();
+    } else {
+      fault(member.value.line, circuits.error().message);
+    }
+  }
+
+  void read_section(const ConfigMember& section, const ConfigValue::Table& table) {
+    if (!sections_.contains(section.name)) {
+      return unknown(table.empty() ? section.name : section.name + "." + table.front().name,
+                     section.line);
+    }
+    for (const ConfigMember& member : table) {
+      const std::string name = section.name + "." + member.name;
+      if (const auto key = keys_.find(name); key != keys_.end()) {
+        const base::Status read = key->second->read(loaded_.config, member.value);
+        if (!read.ok()) fault(member.value.line, name + ": " + read.error().message);
+      } else if (const auto retired = retired_.find(name); retired != retired_.end()) {
+        read_retired(*retired->second, member);
+      } else {
+        unknown(name, member.line);
+      }
+    }
+  }
+
+  void read_retired(const RetiredKey& key, const ConfigMember& member) {
+    std::string value;
+    if (const auto* flag = std::get_if<bool>(&member.value.content)) value = *flag ? "true" : "";
+    if (const auto* number = std::get_if<std::int64_t>(&member.value.content)) {
+      value = fmt::format("{}", *number);
+    }
+    if (!key.harmless.empty() && value == key.harmless) return;
+    loaded_.warnings.push_back(
+        fmt::format("{}:{}: {} is {}", source_, member.line, key.name, key.reason));
+  }
+
+  std::string source_;
+  std::map<std::string, const ConfigKey*> keys_;
+  std::map<std::string_view, const RetiredKey*> retired_;
+  std::set<std::string> sections_;
+  LoadedConfig loaded_;
+  std::vector<std::string> faults_;
+};
+
+std::string show_circuits(const std::vector<Config::Circuit>& circuits) {
+  std::string text;
+  for (const auto& circuit : circuits) {
+    text += fmt::format("\n[[circuits]]\nname = {}\nzkey = {}\n", quote_toml(circuit.name),
+                        quote_toml(circuit.zkey.string()));
+  }
+  return text;
+}
+
+std::filesystem::path from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? std::filesystem::path(value) : std::filesystem::path();
+}
+
+}  // namespace
+
+base::Result<LoadedConfig> parse_config(std::string_view text, std::string_view source) {
+  if (text.size() > kFileBytesMax) {
+    return base::Error{base::ErrorKind::kMalformed,
+                       fmt::format("{}: {} bytes are too many for a configuration, {} at most",
+                                   source, text.size(), kFileBytesMax)};
+  }
+  CUZK_TRY(const ConfigValue document, read_toml(text, source));
+  Reader reader(source);
+  reader.read_document(document);
+  return reader.finish();
+}
+
+base::Result<LoadedConfig> load_config(const std::filesystem::path& path) {
+  CUZK_TRY(const base::Bytes bytes, base::read_file(path, kFileBytesMax));
+  return parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+}
+
+std::string to_toml(const Config& config, bool only_differences) {
+  const Config defaults;
+  std::string text, section;
+  for (const ConfigKey& key : config_keys()) {
+    const std::string value = key.show(config);
+    if (only_differences && value == key.show(defaults)) continue;
+    const std::size_t dot = key.name.find('.');
+    if (key.name.substr(0, dot) != section) {
+      section = key.name.substr(0, dot);
+      text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", section);
+    }
+    text += fmt::format("# {}\n{}{} = {}\n", key.note, value.empty() ? "# " : "",
+                        key.name.substr(dot + 1), value.empty() ? "(not set)" : value);
+  }
+  return text + show_circuits(config.circuits);
+}
+
+ReloadPlan plan_reload(const Config& running, const Config& wanted) {
+  ReloadPlan plan{running, {}, {}};
+  for (const ConfigKey& key : config_keys()) {
+    if (key.show(running) == key.show(wanted)) continue;
+    (key.live ? plan.changed : plan.restart).push_back(key.name);
+    if (key.live) key.copy(plan.config, wanted);
+  }
+  if (running.circuits != wanted.circuits) plan.restart.push_back("circuits");
+  return plan;
+}
+
+std::filesystem::path Config::journal_folder() const {
+  if (!journal.folder.empty()) return journal.folder;
+  // systemd gives a list of folders, of which the first is ours.
+  const std::string given = from_environment("STATE_DIRECTORY").string();
+  if (!given.empty()) return given.substr(0, given.find(':'));
+  if (const auto state = from_environment("XDG_STATE_HOME"); state.is_absolute()) {
+    return state / "cuzk";
+  }
+  if (const auto home = from_environment("HOME"); home.is_absolute()) {
+    return home / ".local" / "state" / "cuzk";
+  }
+  return "/var/lib/cuzk";
+}
+
+std::filesystem::path Config::param_cache() const {
+  if (!srs.param_cache.empty()) return srs.param_cache;
+  const auto given = from_environment("FIL_PROOFS_PARAMETER_CACHE");
+  return given.empty() ? "/var/tmp/filecoin-proof-parameters" : given;
+}
+
+}  // namespace cuzk::service

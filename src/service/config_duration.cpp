@@ -1,0 +1,82 @@
+// Strict: "1h" of the Rust daemon silently meant five minutes; here a text means what it says or is
+// refused.
+#include "service/config_duration.h"
+
+#include <array>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace cuzk::service {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::int64_t ms;
+};
+// Largest first.
+constexpr std::array<Unit, 5> kUnits = {
+    {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}}};
+constexpr std::int64_t kMsMax = 1000LL * 365 * 86'400'000;
+constexpr std::size_t kDigitsMax = 14;  // the largest time in ms has as many; no overflow below
+
+base::Error fault(std::string_view text, std::string_view reason) {
+  return {base::ErrorKind::kInvalidArgument,
+          fmt::format("'{}' is not a duration: {} (write for example 30s, 5m, 1h30m or 250ms)",
+                      text.substr(0, 64), reason)};
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+template <class Is>
+std::string_view take_while(std::string_view& text, const Is& is) {
+  std::size_t count = 0;
+  while (count < text.size() && is(text[count])) ++count;
+  const std::string_view taken = text.substr(0, count);
+  text.remove_prefix(count);
+  return taken;
+}
+
+}  // namespace
+
+base::Result<std::chrono::milliseconds> parse_duration(std::string_view whole) {
+  std::string_view text = whole;
+  std::int64_t total_ms = 0;
+  std::size_t next_unit = 0;
+  if (text.empty()) return fault(whole, "it is empty");
+  while (!text.empty()) {
+    const std::string_view digits = take_while(text, is_digit);
+    if (digits.empty()) return fault(whole, "a number was expected");
+    if (digits.size() > kDigitsMax) return fault(whole, "the number is too large");
+    const std::string_view name = take_while(text, is_letter);
+    if (name.empty()) return fault(whole, "the unit is missing");
+    std::size_t unit = next_unit;
+    while (unit < kUnits.size() && kUnits[unit].name != name) ++unit;
+    if (unit == kUnits.size()) {
+      return fault(whole, "units are d, h, m, s and ms, the largest first, each once");
+    }
+    std::int64_t number = 0;
+    for (const char c : digits) number = number * 10 + (c - '0');
+    if (number > (kMsMax - total_ms) / kUnits[unit].ms) {
+      return fault(whole, "it is over a thousand years");
+    }
+    total_ms += number * kUnits[unit].ms;
+    next_unit = unit + 1;
+    if (text.size() > 1 && text[0] == ' ') text.remove_prefix(1);
+  }
+  return std::chrono::milliseconds(total_ms);
+}
+
+std::string format_duration(std::chrono::milliseconds duration) {
+  std::int64_t left_ms = duration.count();
+  if (left_ms <= 0) return "0s";
+  std::string text;
+  for (const Unit& unit : kUnits) {
+    if (left_ms >= unit.ms) text += fmt::format("{}{}", left_ms / unit.ms, unit.name);
+    left_ms %= unit.ms;
+  }
+  return text;
+}
+
+}  // namespace cuzk::service
