@@ -1,0 +1,68 @@
+// A state that a partition leaves gives the time it was in it.
+#include "service/metrics_clock.h"
+
+#include <algorithm>
+
+namespace cuzk::service {
+namespace {
+
+using engine::EngineEvent;
+using engine::PartitionState;
+using What = Measured::What;
+
+std::optional<What> stage_of(PartitionState left) {
+  switch (left) {
+    case PartitionState::kWitness: return What::kWitness;
+    case PartitionState::kDeviceQueued: return What::kDeviceWait;
+    case PartitionState::kDevice: return What::kDevice;
+    case PartitionState::kFinishQueued: return What::kFinishWait;
+    case PartitionState::kFinish: return What::kFinish;
+    case PartitionState::kQueued:
+    case PartitionState::kDone:
+    case PartitionState::kEnded: break;
+  }
+  return std::nullopt;
+}
+
+// A clock that was set back gives no negative time.
+std::int64_t elapsed_ms(std::int64_t from_ms, std::int64_t to_ms) {
+  return std::max<std::int64_t>(0, to_ms - from_ms);
+}
+
+}  // namespace
+
+std::vector<Measured> EventClock::observe(const EngineEvent& event) {
+  std::vector<Measured> measured;
+  if (event.kind == EngineEvent::Kind::kEnded) {
+    const auto found = jobs_.find(event.request_id);
+    if (found == jobs_.end()) return measured;
+    if (event.state == engine::JobState::kCompleted && found->second.accepted_ms) {
+      measured.push_back({What::kTotal, elapsed_ms(*found->second.accepted_ms, event.at_ms)});
+    }
+    jobs_.erase(found);
+    return measured;
+  }
+  Job& job = jobs_[event.request_id];
+  switch (event.kind) {
+    case EngineEvent::Kind::kAccepted: job.accepted_ms = event.at_ms; break;
+    case EngineEvent::Kind::kStarted:
+      if (!job.started && job.accepted_ms) {
+        measured.push_back({What::kQueueWait, elapsed_ms(*job.accepted_ms, event.at_ms)});
+      }
+      job.started = true;
+      break;
+    case EngineEvent::Kind::kPartitionMoved: {
+      Partition& partition = job.partitions[event.partition];
+      const bool over = event.partition_state == PartitionState::kEnded;
+      if (const auto what = stage_of(partition.state); what && !over) {
+        measured.push_back({*what, elapsed_ms(partition.since_ms, event.at_ms)});
+      }
+      partition = {event.partition_state, event.at_ms};
+      break;
+    }
+    case EngineEvent::Kind::kEnded: break;
+  }
+  return measured;
+}
+
+}  // namespace cuzk::service
