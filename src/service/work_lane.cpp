@@ -1,9 +1,9 @@
 // Threads over one queue; the queue is emptied before they end.
 #include "service/work_lane.h"
 
-#include <pthread.h>
-
 #include <utility>
+
+#include <pthread.h>
 
 namespace cuzk::service {
 

@@ -1,0 +1,71 @@
+// Doors open in order and close in reverse.
+#include "service/daemon.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+
+namespace cuzk::service {
+namespace {
+
+constexpr std::chrono::milliseconds kLookAgain{200};
+// For answers that are on their way when the doors close.
+constexpr std::chrono::milliseconds kDoorGrace{5'000};
+
+}  // namespace
+
+Daemon::Daemon(Config config, Backend backend, std::vector<std::unique_ptr<Door>> doors)
+    : config_(std::move(config)), backend_(std::move(backend)), doors_(std::move(doors)) {}
+
+Daemon::~Daemon() {
+  if (started_count_ > 0) stop([] { return false; });
+}
+
+base::Status Daemon::start() {
+  for (const auto& door : doors_) {
+    if (const base::Status status = door->start(); !status.ok()) {
+      while (started_count_ > 0) doors_[--started_count_]->stop(std::chrono::milliseconds(0));
+      return status.error();
+    }
+    ++started_count_;
+  }
+  return base::ok_status();
+}
+
+std::vector<std::string> Daemon::addresses() const {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < started_count_; ++i) {
+    const auto some = doors_[i]->addresses();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+ReloadPlan Daemon::reload(const Config& wanted) {
+  ReloadPlan plan = plan_reload(config_, wanted);
+  config_ = plan.config;
+  base::set_log_level(config_.logging.level);
+  for (std::size_t i = 0; i < started_count_; ++i) doors_[i]->reload(config_);
+  return plan;
+}
+
+void Daemon::drain() {
+  backend_.engine->drain();
+  for (std::size_t i = 0; i < started_count_; ++i) doors_[i]->drain();
+}
+
+bool Daemon::stop(const std::function<bool()>& keep_waiting) {
+  if (std::exchange(stopped_, true)) return true;
+  drain();
+  const auto end = std::chrono::steady_clock::now() + config_.daemon.shutdown_grace;
+  bool idle = backend_.engine->wait_idle(std::chrono::milliseconds(0));
+  while (!idle && std::chrono::steady_clock::now() < end && (!keep_waiting || keep_waiting())) {
+    idle = backend_.engine->wait_idle(kLookAgain);
+  }
+  while (started_count_ > 0) doors_[--started_count_]->stop(kDoorGrace);
+  backend_.engine->stop();
+  return idle;
+}
+
+}  // namespace cuzk::service

@@ -1,0 +1,84 @@
+// Events go to copies of the list of watchers, so that no lock is held while one is woken.
+#include "service/event_hub.h"
+
+#include <utility>
+#include <vector>
+
+namespace cuzk::service {
+
+EventQueue::EventQueue(std::string job_id, std::size_t count_max, std::function<void()> woken)
+    : job_id_(std::move(job_id)), count_max_(count_max), woken_(std::move(woken)) {}
+
+void EventQueue::put(const engine::EngineEvent& event) {
+  if (!job_id_.empty() && event.request_id != job_id_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (waiting_.size() >= count_max_) {
+      ++missed_count_;
+      return;
+    }
+    waiting_.push_back({event, std::exchange(missed_count_, 0)});
+  }
+  woken_();
+}
+
+void EventQueue::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(closed_, true)) return;
+  }
+  woken_();
+}
+
+bool EventQueue::take(Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return false;
+  entry = std::move(waiting_.front());
+  waiting_.pop_front();
+  return true;
+}
+
+bool EventQueue::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+EventHub::EventHub(const Observe& observe)
+    : subscription_(observe([this](const engine::EngineEvent& event) { pass_on(event); })) {}
+
+bool EventHub::add(const std::shared_ptr<EventQueue>& queue) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  queues_.insert(queue);
+  return true;
+}
+
+void EventHub::remove(const std::shared_ptr<EventQueue>& queue) {
+  const std::lock_guard lock(mutex_);
+  queues_.erase(queue);
+}
+
+void EventHub::pass_on(const engine::EngineEvent& event) {
+  std::vector<std::shared_ptr<EventQueue>> queues;
+  {
+    const std::lock_guard lock(mutex_);
+    queues.assign(queues_.begin(), queues_.end());
+  }
+  for (const auto& queue : queues) queue->put(event);
+}
+
+void EventHub::close() {
+  std::set<std::shared_ptr<EventQueue>> queues;
+  std::shared_ptr<engine::Subscription> subscription;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    queues.swap(queues_);
+    subscription.swap(subscription_);
+  }
+  subscription.reset();  // outside the lock: it may wait for an event that is being handed on
+  for (const auto& queue : queues) queue->close();
+}
+
+}  // namespace cuzk::service

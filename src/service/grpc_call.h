@@ -1,0 +1,56 @@
+// One unary call: answered once, by whoever comes first of its work, its client's going away and
+// the server's stop. Lives until gRPC is done with it and nobody holds it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
+
+#include "base/result.h"
+
+namespace google::protobuf {
+class MessageLite;
+}
+
+namespace cuzk::service {
+
+class UnaryCall : public grpc::ServerUnaryReactor {
+ public:
+  // Returns at once what gRPC wants to have; the pointer keeps the call alive.
+  static std::shared_ptr<UnaryCall> make(grpc::CallbackServerContext* context,
+                                         grpc::ByteBuffer* response);
+
+  // The first of these counts; the others do nothing and return false.
+  bool answer(const google::protobuf::MessageLite& message);
+  bool refuse(const base::Error& error);
+  bool refuse(grpc::Status status);
+  // Answered, or its client is gone.
+  bool over() const { return over_.load(); }
+
+  // Called once when the client goes away before the answer, from a thread of gRPC; at once when
+  // it is gone already.
+  void when_gone(std::function<void()> gone);
+
+ private:
+  UnaryCall(grpc::CallbackServerContext* context, grpc::ByteBuffer* response)
+      : context_(context), response_(response) {}
+  void OnCancel() override;
+  void OnDone() override;
+
+  grpc::CallbackServerContext* const context_;
+  grpc::ByteBuffer* const response_;
+  std::atomic<bool> over_ = false;
+  std::mutex mutex_;
+  bool gone_ = false, done_ = false;
+  std::function<void()> when_gone_;
+  std::shared_ptr<UnaryCall> self_;
+};
+
+// Runs work of a call; what it throws (no memory, a library) becomes its refusal.
+void run_guarded(const std::shared_ptr<UnaryCall>& call, const std::function<void()>& work);
+
+}  // namespace cuzk::service

@@ -1,0 +1,83 @@
+// What the calls of both services share: settings, lanes for work that may block, waits.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include "service/backend.h"
+#include "service/config.h"
+#include "service/event_hub.h"
+#include "service/grpc_call.h"
+#include "service/grpc_guard.h"
+#include "service/job_waits.h"
+#include "service/status_desk.h"
+#include "service/work_lane.h"
+
+namespace grpc {
+class Service;
+}
+
+namespace cuzk::service {
+
+struct GrpcCore {
+  GrpcCore(const Config& config, const Backend& backend);
+
+  // Takes over what can change; the guard's tokens are set by whoever reads them.
+  void apply(const Config& config);
+  // Refuses new calls of work and ends waits. The lanes go on until stop_lanes().
+  void close_waits();
+  void stop_lanes();
+
+  // Which lane a call's work runs in.
+  enum class Lane : std::uint8_t {
+    kQuick,   // looks something up
+    kSubmit,  // parses and writes what may be large
+    kKeys,    // loads or frees a key: seconds to minutes
+  };
+  WorkLane& lane(Lane which);
+
+  // The frame of a unary call: guard, bounded lane, work with the request's bytes, which the gate
+  // counts until `work` returns.
+  using Work = std::function<void(const std::shared_ptr<UnaryCall>&, const grpc::ByteBuffer&)>;
+  grpc::ServerUnaryReactor* run(Lane which, grpc::CallbackServerContext* context,
+                                const grpc::ByteBuffer* request, grpc::ByteBuffer* response,
+                                Work work);
+
+  // Answers `call` when the job is final or the time over (0: the longest wait there is). `reply`
+  // is called in the quick lane; `result` is that of a completed job.
+  using Reply =
+      std::function<void(const std::shared_ptr<UnaryCall>&, const WaitEnd&, base::Bytes result)>;
+  // When the client goes away: called once with the id, after the wait has ended.
+  using Gone = std::function<void()>;
+  void await(const std::shared_ptr<UnaryCall>& call, const std::string& job_id,
+             std::uint64_t timeout_ms, Reply reply, Gone gone = {});
+
+  // Cancels a job whose only client went away.
+  void cancel_abandoned(const std::string& job_id);
+
+  const Backend backend;
+  std::atomic<std::uint64_t> max_message_bytes;
+  std::atomic<OnDisconnect> on_disconnect;
+  std::atomic<std::int64_t> await_max_ms;
+  GrpcGuard guard;
+  ByteGate gate;     // of requests in one message
+  ByteGate uploads;  // of streams
+  StatusDesk status;
+  JobWaits waits;
+  EventHub events;
+
+ private:
+  WorkLane quick_, submit_, keys_;
+};
+
+// The services over it; `core` outlives them.
+std::unique_ptr<grpc::Service> make_proving_service(GrpcCore& core);
+
+}  // namespace cuzk::service

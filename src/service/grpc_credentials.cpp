@@ -1,0 +1,78 @@
+// The files are watched by gRPC, which says nothing of bad ones; so they are tried once on a server
+// that nobody reaches before.
+#include "service/grpc_credentials.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include "base/file.h"
+
+namespace cuzk::service {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+constexpr unsigned kReadAgainSeconds = 10;
+constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
+
+base::Result<std::string> read_pem(const std::filesystem::path& path, std::string_view mark) {
+  CUZK_TRY(const base::Bytes bytes, base::read_file(path, kPemBytesMax));
+  std::string text(bytes.begin(), bytes.end());
+  if (text.find(mark) == std::string::npos) {
+    return Error{
+        ErrorKind::kMalformed,
+        fmt::format("{}: is no PEM file, for it has no line with \"{}\"", path.string(), mark)};
+  }
+  return text;
+}
+
+// Whether the three belong together, as the library sees it.
+base::Status try_files(const Config::Tls& tls) {
+  grpc::SslServerCredentialsOptions options;
+  CUZK_TRY(std::string key, read_pem(tls.key, "PRIVATE KEY"));
+  CUZK_TRY(std::string certificate, read_pem(tls.certificate, "BEGIN CERTIFICATE"));
+  options.pem_key_cert_pairs.push_back({std::move(key), std::move(certificate)});
+  if (!tls.client_ca.empty()) {
+    CUZK_TRY(options.pem_root_certs, read_pem(tls.client_ca, "BEGIN CERTIFICATE"));
+  }
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::SslServerCredentials(options), &port);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server != nullptr && port > 0) return base::ok_status();
+  return Error{ErrorKind::kMismatch,
+               fmt::format("{} and {}: are no certificate and its key{}", tls.certificate.string(),
+                           tls.key.string(),
+                           tls.client_ca.empty()
+                               ? std::string()
+                               : " (or " + tls.client_ca.string() + " is no certificate)")};
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<grpc::ServerCredentials>> tcp_credentials(const Config::Tls& tls) {
+  if (!tls.enabled()) return grpc::InsecureServerCredentials();
+  CUZK_TRY_STATUS(try_files(tls));
+  namespace security = grpc::experimental;
+  const auto files = std::make_shared<security::FileWatcherCertificateProvider>(
+      tls.key.string(), tls.certificate.string(), tls.client_ca.string(), kReadAgainSeconds);
+  security::TlsServerCredentialsOptions options(files);
+  options.watch_identity_key_cert_pairs();
+  if (tls.client_ca.empty()) {
+    options.set_cert_request_type(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+  } else {
+    options.watch_root_certs();
+    options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  return security::TlsServerCredentials(options);
+}
+
+}  // namespace cuzk::service

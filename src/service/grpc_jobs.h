@@ -1,0 +1,13 @@
+// cuzk.jobs.v1.JobService over the engine.
+#pragma once
+
+#include <memory>
+
+#include "service/grpc_core.h"
+
+namespace cuzk::service {
+
+// `core` outlives it. Streams to watchers end when the service's waits are closed.
+std::unique_ptr<grpc::Service> make_jobs_service(GrpcCore& core);
+
+}  // namespace cuzk::service

@@ -1,0 +1,158 @@
+// The next piece is asked for when the one before is put away, so a fast client waits for us.
+#include "service/grpc_upload.h"
+
+#include <chrono>
+#include <new>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "service/grpc_message.h"
+#include "service/grpc_status.h"
+#include "service/proto/jobs.pb.h"
+#include "service/wire_jobs.h"
+
+namespace cuzk::service {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+namespace wire = jobs::v1;
+
+constexpr std::chrono::minutes kUploadTime{15};
+
+}  // namespace
+
+std::shared_ptr<UploadCall> UploadCall::make(GrpcCore& core, grpc::CallbackServerContext* context,
+                                             grpc::ByteBuffer* response) {
+  std::shared_ptr<UploadCall> call(new UploadCall(core, context, response));
+  call->self_ = call;
+  return call;
+}
+
+void UploadCall::begin() {
+  const std::weak_ptr<UploadCall> weak = self_;
+  alarm_.Set(std::chrono::system_clock::now() + kUploadTime, [weak](bool due) {
+    const auto alive = weak.lock();
+    if (due && alive) {
+      alive->finish(
+          {grpc::StatusCode::DEADLINE_EXCEEDED,
+           fmt::format("the witness did not arrive within {} minutes", kUploadTime.count())});
+    }
+  });
+  StartRead(&piece_);
+}
+
+void UploadCall::refuse(grpc::Status status) { finish(std::move(status)); }
+
+bool UploadCall::finish(grpc::Status status) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(finished_, true)) return false;
+  Finish(std::move(status));
+  return true;
+}
+
+void UploadCall::run(void (UploadCall::*step)()) {
+  std::shared_ptr<UploadCall> self;
+  {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return;
+    self = self_;
+  }
+  const auto work = [self, step] {
+    try {
+      (self.get()->*step)();
+    } catch (const std::bad_alloc&) {
+      self->finish(grpc_status({ErrorKind::kResourceExhausted, "not enough memory for this"}));
+    }
+  };
+  if (!core_.lane(GrpcCore::Lane::kSubmit).post(work)) {
+    finish(grpc_status({ErrorKind::kResourceExhausted, "more calls wait than this daemon takes"}));
+  }
+}
+
+void UploadCall::OnReadDone(bool ok) { run(ok ? &UploadCall::take_piece : &UploadCall::submit); }
+
+void UploadCall::take_piece() {
+  const base::Status added = add_piece();
+  if (!added.ok()) {
+    finish(grpc_status(added.error()));
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (!finished_) StartRead(&piece_);
+}
+
+base::Status UploadCall::add_piece() {
+  ByteGate::Hold hold = core_.uploads.enter(piece_.Length());
+  if (!hold.holds()) {
+    return Error{ErrorKind::kResourceExhausted,
+                 fmt::format("witnesses of {} bytes are being received, which is near the limit of "
+                             "{}; try again",
+                             core_.uploads.held_bytes(), core_.uploads.bytes_max())};
+  }
+  holds_.push_back(std::move(hold));
+  wire::StreamCircuitJobRequest message;
+  CUZK_TRY_STATUS(parse_message(piece_, message));
+  piece_.Clear();
+  if (message.has_header()) {
+    if (request_) return Error{ErrorKind::kInvalidArgument, "header: found a second one"};
+    CUZK_TRY(request_, circuit_request_from(message.header()));
+    expected_bytes_ = message.header().witness_bytes();
+    return base::ok_status();
+  }
+  if (!request_) {
+    return Error{ErrorKind::kInvalidArgument, "header: found none, expected it to come first"};
+  }
+  const std::string& bytes = message.witness();
+  if (bytes.size() > expected_bytes_ - request_->witness.size()) {
+    return Error{
+        ErrorKind::kInvalidArgument,
+        fmt::format("witness: found more than the {} bytes of the header", expected_bytes_)};
+  }
+  request_->witness.insert(request_->witness.end(), bytes.begin(), bytes.end());
+  return base::ok_status();
+}
+
+void UploadCall::submit() {
+  if (!request_) {
+    finish(grpc_status({ErrorKind::kInvalidArgument, "header: found none, and the stream ended"}));
+    return;
+  }
+  if (request_->witness.size() != expected_bytes_) {
+    finish(grpc_status({ErrorKind::kInvalidArgument,
+                        fmt::format("witness: found {} bytes, expected the {} of the header",
+                                    request_->witness.size(), expected_bytes_)}));
+    return;
+  }
+  auto job = core_.backend.circuit_job(std::move(*request_));
+  if (!job.ok()) {
+    finish(grpc_status(job.error()));
+    return;
+  }
+  const auto submitted = core_.backend.engine->submit(*job);
+  if (!submitted.ok()) {
+    finish(grpc_status(submitted.error()));
+    return;
+  }
+  wire::SubmitJobResponse reply;
+  fill(*submitted, reply);
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(finished_, true)) return;
+  *response_ = serialize_message(reply);
+  Finish(grpc::Status::OK);
+}
+
+void UploadCall::OnCancel() { finish({grpc::StatusCode::CANCELLED, "the client went away"}); }
+
+void UploadCall::OnDone() {
+  alarm_.Cancel();
+  std::shared_ptr<UploadCall> last;
+  {
+    const std::lock_guard lock(mutex_);
+    last.swap(self_);
+  }
+}
+
+}  // namespace cuzk::service

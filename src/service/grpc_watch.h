@@ -1,0 +1,43 @@
+// A stream of events to one watcher.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
+
+#include "service/grpc_core.h"
+
+namespace cuzk::service {
+
+// Lives until gRPC is done with it.
+class WatchCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
+ public:
+  // Begins to watch `job_id` (empty: all jobs). With an id: the state it has now is sent first, and
+  // the stream ends with the job.
+  static std::shared_ptr<WatchCall> make(GrpcCore& core);
+  // From a lane.
+  void begin(const std::string& job_id);
+  void refuse(grpc::Status status);
+
+ private:
+  explicit WatchCall(GrpcCore& core) : core_(core) {}
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+  // Writes the next event, or finishes when none can come; nothing while a write is on its way.
+  void go_on();
+  void end(grpc::Status status);
+
+  GrpcCore& core_;
+  std::shared_ptr<EventQueue> queue_;
+  std::mutex mutex_;
+  grpc::ByteBuffer message_;
+  bool writing_ = false, finished_ = false, ending_ = false, last_sent_ = false;
+  grpc::Status end_status_;
+  std::shared_ptr<WatchCall> self_;
+};
+
+}  // namespace cuzk::service

@@ -1,0 +1,227 @@
+// One thread sleeps until the next deadline and buries what is over: a subscription is never
+// dropped from inside its own call.
+#include "service/job_waits.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace cuzk::service {
+
+using base::Error;
+using base::ErrorKind;
+using Clock = std::chrono::steady_clock;
+
+class JobWaits::Wait {
+ public:
+  Wait(std::shared_ptr<State> owner, std::string job_id, std::function<void(WaitEnd)> done)
+      : owner_(std::move(owner)), job_id_(std::move(job_id)), done_(std::move(done)) {}
+
+  // The first of all ends counts.
+  void end(WaitEnd how, const std::shared_ptr<Wait>& self);
+  void abandon(const std::shared_ptr<Wait>& self);
+  const std::string& job_id() const { return job_id_; }
+
+  // Set by begin() and cleared by the thread of the state, never at once.
+  std::shared_ptr<engine::Subscription> subscription;
+  Clock::time_point deadline;
+
+ private:
+  const std::shared_ptr<State> owner_;
+  const std::string job_id_;
+  const std::function<void(WaitEnd)> done_;
+  std::atomic<bool> over_ = false;
+};
+
+class JobWaits::State : public std::enable_shared_from_this<State> {
+ public:
+  State(OnFinal on_final, std::size_t waits_max)
+      : on_final_(std::move(on_final)), waits_max_(waits_max) {}
+
+  void start() {
+    thread_ = std::thread([this] { run(); });
+  }
+  base::Result<std::shared_ptr<Wait>> begin(const std::string& job_id,
+                                            std::chrono::milliseconds timeout,
+                                            std::function<void(WaitEnd)> done);
+  void bury(const std::shared_ptr<Wait>& wait);
+  void close();
+  void set_limit(std::size_t waits_max) {
+    const std::lock_guard lock(mutex_);
+    waits_max_ = waits_max;
+  }
+  std::size_t count() const {
+    const std::lock_guard lock(mutex_);
+    return waits_.size();
+  }
+  std::size_t count_of(const std::string& job_id) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_job_.find(job_id);
+    return found == by_job_.end() ? 0 : found->second;
+  }
+
+ private:
+  void run();
+  void remove(const std::shared_ptr<Wait>& wait);  // under the lock
+  base::Status enter(const std::shared_ptr<Wait>& wait);
+
+  const OnFinal on_final_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t waits_max_;
+  bool closed_ = false, stopped_ = false;
+  std::set<std::shared_ptr<Wait>> waits_;
+  std::map<std::string, std::size_t> by_job_;
+  std::multimap<Clock::time_point, std::shared_ptr<Wait>> deadlines_;
+  std::vector<std::shared_ptr<Wait>> over_;
+  std::thread thread_;
+};
+
+void JobWaits::Wait::end(WaitEnd how, const std::shared_ptr<Wait>& self) {
+  if (over_.exchange(true)) return;
+  done_(std::move(how));
+  owner_->bury(self);
+}
+
+void JobWaits::Wait::abandon(const std::shared_ptr<Wait>& self) {
+  if (!over_.exchange(true)) owner_->bury(self);
+}
+
+base::Status JobWaits::State::enter(const std::shared_ptr<Wait>& wait) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) {
+      return Error{ErrorKind::kUnavailable, "the daemon stops; the job goes on when it is back"};
+    }
+    if (waits_.size() >= waits_max_) {
+      return Error{ErrorKind::kResourceExhausted,
+                   fmt::format("{} calls wait for jobs already, which is the limit", waits_max_)};
+    }
+    waits_.insert(wait);
+    ++by_job_[wait->job_id()];
+    deadlines_.emplace(wait->deadline, wait);
+  }
+  changed_.notify_one();
+  return base::ok_status();
+}
+
+base::Result<std::shared_ptr<JobWaits::Wait>> JobWaits::State::begin(
+    const std::string& job_id, std::chrono::milliseconds timeout,
+    std::function<void(WaitEnd)> done) {
+  const auto wait = std::make_shared<Wait>(shared_from_this(), job_id, std::move(done));
+  wait->deadline = Clock::now() + timeout;
+  CUZK_TRY_STATUS(enter(wait));
+  const std::weak_ptr<Wait> weak = wait;
+  auto subscription = on_final_(job_id, [weak](const engine::JobView& job) {
+    if (const auto alive = weak.lock()) alive->end({WaitEnd::Kind::kFinal, job}, alive);
+  });
+  if (!subscription.ok()) {
+    wait->abandon(wait);
+    return std::move(subscription).error();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    // Over meanwhile: the handle dies at the end of this function instead.
+    if (waits_.count(wait) > 0) wait->subscription.swap(*subscription);
+  }
+  return wait;
+}
+
+void JobWaits::State::bury(const std::shared_ptr<Wait>& wait) {
+  {
+    const std::lock_guard lock(mutex_);
+    remove(wait);
+    over_.push_back(wait);
+  }
+  changed_.notify_one();
+}
+
+void JobWaits::State::remove(const std::shared_ptr<Wait>& wait) {
+  if (waits_.erase(wait) == 0) return;
+  const auto count = by_job_.find(wait->job_id());
+  if (--count->second == 0) by_job_.erase(count);
+  const auto [begin, end] = deadlines_.equal_range(wait->deadline);
+  for (auto at = begin; at != end; ++at) {
+    if (at->second == wait) {
+      deadlines_.erase(at);
+      break;
+    }
+  }
+}
+
+void JobWaits::State::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const auto woken = [this] { return stopped_ || !over_.empty(); };
+    if (deadlines_.empty()) {
+      changed_.wait(lock, [&] { return woken() || !deadlines_.empty(); });
+    } else if (!woken()) {
+      const Clock::time_point next = deadlines_.begin()->first;
+      changed_.wait_until(lock, next, [&] {
+        return woken() || deadlines_.empty() || deadlines_.begin()->first < next;
+      });
+    }
+    std::vector<std::shared_ptr<Wait>> buried, late;
+    buried.swap(over_);
+    std::vector<std::shared_ptr<engine::Subscription>> subscriptions;
+    for (const auto& wait : buried) subscriptions.push_back(std::move(wait->subscription));
+    const Clock::time_point now = Clock::now();
+    for (auto at = deadlines_.begin(); at != deadlines_.end() && at->first <= now;) {
+      late.push_back(at->second);
+      at = deadlines_.erase(at);
+    }
+    const bool end = stopped_ && waits_.empty();
+    lock.unlock();
+    for (const auto& wait : late) wait->end({WaitEnd::Kind::kTimeout, std::nullopt}, wait);
+    subscriptions.clear();
+    buried.clear();
+    late.clear();
+    lock.lock();
+    if (end && over_.empty()) return;
+  }
+}
+
+void JobWaits::State::close() {
+  std::vector<std::shared_ptr<Wait>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    stopped_ = true;
+    all.assign(waits_.begin(), waits_.end());
+  }
+  for (const auto& wait : all) wait->end({WaitEnd::Kind::kClosed, std::nullopt}, wait);
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+JobWaits::JobWaits(OnFinal on_final, std::size_t waits_max)
+    : state_(std::make_shared<State>(std::move(on_final), waits_max)) {
+  state_->start();
+}
+
+JobWaits::~JobWaits() { close(); }
+
+base::Result<std::shared_ptr<JobWaits::Wait>> JobWaits::begin(const std::string& job_id,
+                                                              std::chrono::milliseconds timeout,
+                                                              std::function<void(WaitEnd)> done) {
+  return state_->begin(job_id, timeout, std::move(done));
+}
+
+void JobWaits::abandon(const std::shared_ptr<Wait>& wait) { wait->abandon(wait); }
+
+void JobWaits::set_limit(std::size_t waits_max) { state_->set_limit(waits_max); }
+
+std::size_t JobWaits::count() const { return state_->count(); }
+
+std::size_t JobWaits::count_of(const std::string& job_id) const { return state_->count_of(job_id); }
+
+void JobWaits::close() { state_->close(); }
+
+}  // namespace cuzk::service

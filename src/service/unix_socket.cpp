@@ -1,0 +1,82 @@
+// Whether a socket is alive is asked by connecting to it.
+#include "service/unix_socket.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace cuzk::service {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+std::string reason(int number) { return std::generic_category().message(number); }
+
+// 0: somebody listens; else what connecting said.
+int connect_to(const std::string& path) {
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (socket < 0) return errno;
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const int answer =
+      ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0
+                                                                                          : errno;
+  ::close(socket);
+  return answer;
+}
+
+}  // namespace
+
+base::Status clear_unix_socket(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  constexpr std::size_t kBytesMax = sizeof(sockaddr_un::sun_path) - 1;
+  if (name.size() > kBytesMax) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("{}: a socket's path may have {} bytes, this one has {}", name,
+                             kBytesMax, name.size())};
+  }
+  struct stat found = {};
+  if (::lstat(name.c_str(), &found) != 0) {
+    if (errno != ENOENT) return Error{ErrorKind::kIo, name + ": " + reason(errno)};
+    const std::filesystem::path folder = path.parent_path();
+    std::error_code ignored;
+    if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return base::ok_status();
+    return Error{ErrorKind::kNotFound,
+                 fmt::format("{}: there is no folder {}", name, folder.string())};
+  }
+  if (!S_ISSOCK(found.st_mode)) {
+    return Error{ErrorKind::kAlreadyExists,
+                 name + ": is no socket; it is kept, choose another path or remove it"};
+  }
+  const int answer = connect_to(name);
+  // A full backlog (EAGAIN) and a right that we lack both mean that there is a listener, or may be.
+  if (answer == 0 || answer == EAGAIN) {
+    return Error{ErrorKind::kAlreadyExists, name + ": another server listens there"};
+  }
+  if (answer != ECONNREFUSED && answer != ENOENT) {
+    return Error{ErrorKind::kIo, name + ": " + reason(answer)};
+  }
+  if (::unlink(name.c_str()) != 0 && errno != ENOENT) {
+    return Error{ErrorKind::kIo,
+                 fmt::format("{}: the old socket cannot be removed: {}", name, reason(errno))};
+  }
+  return base::ok_status();
+}
+
+base::Status set_socket_mode(const std::filesystem::path& path, unsigned mode) {
+  if (::chmod(path.c_str(), mode) == 0) return base::ok_status();
+  return Error{ErrorKind::kIo,
+               fmt::format("{}: its rights cannot be set: {}", path.string(), reason(errno))};
+}
+
+}  // namespace cuzk::service

@@ -1,0 +1,219 @@
+// Field by field.
+#include "service/wire_jobs.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "service/proto/jobs.pb.h"
+#include "service/wire_text.h"
+
+namespace cuzk::service {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+namespace wire = jobs::v1;
+
+constexpr std::size_t kPageDefault = 100, kPageMax = 1000;
+
+base::Result<std::optional<engine::Priority>> priority_from(int number) {
+  switch (number) {
+    case wire::JOB_PRIORITY_UNSPECIFIED: return std::optional<engine::Priority>();
+    case wire::LOW: return std::optional(engine::Priority::kLow);
+    case wire::NORMAL: return std::optional(engine::Priority::kNormal);
+    case wire::HIGH: return std::optional(engine::Priority::kHigh);
+    case wire::CRITICAL: return std::optional(engine::Priority::kCritical);
+    default: break;
+  }
+  return Error{ErrorKind::kInvalidArgument,
+               fmt::format("priority: found {}, expected 0 (normal) or 1 to 4", number)};
+}
+
+wire::JobPriority wire_priority(std::uint32_t priority) {
+  switch (static_cast<engine::Priority>(priority)) {
+    case engine::Priority::kCritical: return wire::CRITICAL;
+    case engine::Priority::kHigh: return wire::HIGH;
+    case engine::Priority::kNormal: return wire::NORMAL;
+    case engine::Priority::kLow: return wire::LOW;
+  }
+  return wire::JOB_PRIORITY_UNSPECIFIED;
+}
+
+// What both forms of a submission have in common.
+template <class Message>
+base::Result<CircuitRequest> said_of_job(const Message& message) {
+  if (message.circuit().empty()) {
+    return Error{ErrorKind::kInvalidArgument,
+                 "circuit: found nothing, expected the name of a registered circuit"};
+  }
+  if (message.deadline_ms() > static_cast<std::uint64_t>(INT64_MAX)) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("deadline_ms: found {}, expected milliseconds since 1970 below 2^63",
+                             message.deadline_ms())};
+  }
+  CircuitRequest request;
+  CUZK_TRY(request.priority, priority_from(message.priority()));
+  request.request_id = message.request_id();
+  request.circuit = message.circuit();
+  if (message.deadline_ms() != 0) {
+    request.deadline_ms = static_cast<std::int64_t>(message.deadline_ms());
+  }
+  return request;
+}
+
+wire::JobEvent::Kind wire_kind(engine::EngineEvent::Kind kind) {
+  switch (kind) {
+    case engine::EngineEvent::Kind::kAccepted: return wire::JobEvent::ACCEPTED;
+    case engine::EngineEvent::Kind::kStarted: return wire::JobEvent::STARTED;
+    case engine::EngineEvent::Kind::kPartitionMoved: return wire::JobEvent::PARTITION_MOVED;
+    case engine::EngineEvent::Kind::kEnded: return wire::JobEvent::ENDED;
+  }
+  return wire::JobEvent::KIND_UNSPECIFIED;
+}
+
+void fill_progress(const engine::JobView& job, wire::Job& message) {
+  if (!job.progress || engine::is_final(job.record.state)) return;
+  const auto count = [&job](engine::PartitionState state) {
+    return job.progress->partitions[static_cast<std::size_t>(state)];
+  };
+  wire::Job::Partitions& partitions = *message.mutable_partitions();
+  partitions.set_total(job.record.partition_count);
+  partitions.set_queued(count(engine::PartitionState::kQueued));
+  partitions.set_witness(count(engine::PartitionState::kWitness));
+  partitions.set_device_queued(count(engine::PartitionState::kDeviceQueued));
+  partitions.set_device(count(engine::PartitionState::kDevice));
+  partitions.set_finish_queued(count(engine::PartitionState::kFinishQueued));
+  partitions.set_finish(count(engine::PartitionState::kFinish));
+  partitions.set_done(count(engine::PartitionState::kDone));
+}
+
+void fill_times(const engine::JobTimes& times, wire::Job::Times& message) {
+  message.set_queue_wait_ms(times.queue_wait_ms);
+  message.set_key_load_ms(times.key_load_ms);
+  message.set_witness_ms(times.witness_ms);
+  message.set_device_ms(times.device_ms);
+  message.set_finish_ms(times.finish_ms);
+  message.set_total_ms(times.total_ms);
+}
+
+std::uint64_t since_epoch(std::int64_t ms) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ms));
+}
+
+}  // namespace
+
+base::Result<CircuitRequest> circuit_request_from(wire::SubmitCircuitJobRequest& message) {
+  CUZK_TRY(CircuitRequest request, said_of_job(message));
+  if (message.witness().empty()) {
+    return Error{ErrorKind::kInvalidArgument,
+                 "witness: found no bytes, expected those of a .wtns file"};
+  }
+  request.witness.assign(message.witness().begin(), message.witness().end());
+  std::string().swap(*message.mutable_witness());
+  return request;
+}
+
+base::Result<CircuitRequest> circuit_request_from(
+    const wire::StreamCircuitJobRequest_Header& message) {
+  CUZK_TRY(CircuitRequest request, said_of_job(message));
+  if (message.witness_bytes() == 0) {
+    return Error{ErrorKind::kInvalidArgument,
+                 "header.witness_bytes: found 0, expected the size of the .wtns file"};
+  }
+  return request;
+}
+
+base::Result<engine::JobQuery> job_query_from(const wire::ListJobsRequest& message) {
+  engine::JobQuery query;
+  for (const int state : message.states()) {
+    if (state < wire::QUEUED || state > wire::CANCELLED) {
+      return Error{ErrorKind::kInvalidArgument,
+                   fmt::format("states: found {}, expected 1 (queued) to 5 (cancelled)", state)};
+    }
+    query.states.push_back(static_cast<engine::JobState>(state - wire::QUEUED));
+  }
+  query.kind = message.kind();
+  query.after_sequence = message.after_sequence();
+  query.count_max = message.page_size() == 0 ? kPageDefault
+                                             : std::min<std::size_t>(message.page_size(), kPageMax);
+  return query;
+}
+
+int wire_state(engine::JobState state) {
+  switch (state) {
+    case engine::JobState::kQueued: return wire::QUEUED;
+    case engine::JobState::kRunning: return wire::RUNNING;
+    case engine::JobState::kCompleted: return wire::COMPLETED;
+    case engine::JobState::kFailed: return wire::FAILED;
+    case engine::JobState::kCancelled: return wire::CANCELLED;
+  }
+  return wire::JOB_STATE_UNSPECIFIED;
+}
+
+void fill(const engine::Submitted& submitted, wire::SubmitJobResponse& message) {
+  message.set_job_id(utf8(submitted.request_id));
+  message.set_queue_position(submitted.queue_position);
+  message.set_state(static_cast<wire::JobState>(wire_state(submitted.state)));
+  message.set_joined(submitted.acceptance == engine::Acceptance::kJoined);
+  message.set_retried(submitted.acceptance == engine::Acceptance::kRetried);
+}
+
+void fill(const engine::JobView& job, wire::Job& message) {
+  const engine::JobRecord& record = job.record;
+  message.set_job_id(utf8(record.request_id));
+  message.set_kind(record.kind);
+  message.set_state(static_cast<wire::JobState>(wire_state(record.state)));
+  message.set_priority(wire_priority(record.priority));
+  if (record.deadline_ms) message.set_deadline_ms(since_epoch(*record.deadline_ms));
+  message.set_sequence(record.sequence);
+  message.set_attempt(record.attempt);
+  message.set_start_count(record.start_count);
+  message.set_accepted_ms(since_epoch(record.accepted_ms));
+  message.set_changed_ms(since_epoch(record.changed_ms));
+  message.set_input_bytes(record.input_bytes);
+  message.set_input_sha256(base::to_hex(record.input_digest));
+  if (record.state == engine::JobState::kCompleted) {
+    message.set_result_bytes(record.result_bytes);
+    message.set_result_sha256(base::to_hex(record.result_digest));
+  }
+  if (record.failure) {
+    message.set_error_kind(std::string(base::to_string(record.failure->kind)));
+    message.set_error_message(utf8(record.failure->message));
+  }
+  fill_progress(job, message);
+  fill_times(job.times, *message.mutable_times());
+}
+
+void fill(const engine::EngineEvent& event, wire::JobEvent& message) {
+  message.set_kind(wire_kind(event.kind));
+  message.set_job_id(utf8(event.request_id));
+  message.set_job_kind(event.job_kind);
+  message.set_state(static_cast<wire::JobState>(wire_state(event.state)));
+  message.set_at_ms(since_epoch(event.at_ms));
+  if (event.kind != engine::EngineEvent::Kind::kPartitionMoved) return;
+  message.set_partition(static_cast<std::uint32_t>(event.partition));
+  message.set_partition_state(std::string(word(event.partition_state)));
+  message.set_attempt(event.attempt);
+  message.set_device(event.device);
+}
+
+void fill_kinds(const engine::JobTypes& types, const engine::EngineReport& report,
+                wire::ListKindsResponse& message) {
+  for (const engine::JobType* type : types.all()) {
+    wire::ListKindsResponse::Kind& kind = *message.add_kinds();
+    kind.set_name(type->name);
+    kind.set_description(type->description);
+  }
+  for (const engine::KeyReport& report_of_key : report.executor.keys) {
+    wire::ListKindsResponse::Key& key = *message.add_keys();
+    key.set_name(utf8(report_of_key.name));
+    key.set_tier(std::string(engine::to_string(report_of_key.tier)));
+    key.set_size_bytes(report_of_key.bytes);
+    key.set_reference_count(report_of_key.reference_count);
+  }
+}
+
+}  // namespace cuzk::service
