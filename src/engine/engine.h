@@ -27,8 +27,15 @@ struct EngineOptions {
   Retention retention;
   // Queued and running jobs at most; more are refused with kResourceExhausted. 0: no bound.
   std::uint64_t queue_max = 10'000;
-  // A job that ran during this many crashes of proving code is failed instead of run again.
+  // A job that ran during this many crashes of proving code is failed instead of run again. The
+  // last of them counts only when it ran alone, so that none fails for what another one did.
   std::uint32_t crashes_max = 3;
+  // How often final jobs beyond the retention are removed.
+  std::chrono::milliseconds prune_interval = std::chrono::minutes(1);
+  std::uint64_t journal_bytes_max = 0;                      // 0: whatever the disk has
+  std::optional<std::uint64_t> journal_reserve_bytes = {};  // none: the journal's own
+  const char* journal_file_layer = nullptr;                 // JournalOptions::file_layer
+  std::function<std::int64_t()> now_ms = {};  // milliseconds since the epoch; empty: the system's
 };
 
 struct SubmitRequest {
@@ -53,8 +60,9 @@ struct JobView {
   JobTimes times;                       // of the run that ended last, or so far
 };
 
-// What an observer hears. Delivered by one thread in order; a slow observer delays others only
-// within its own queue.
+// What an observer hears, in order, on a thread of its own: a slow one delays nobody else. It may
+// be `kObserverBacklogMax` events behind; after that the oldest are left out.
+inline constexpr std::size_t kObserverBacklogMax = 16'384;
 struct EngineEvent {
   enum class Kind : std::uint8_t { kAccepted, kStarted, kPartitionMoved, kEnded };
   Kind kind = Kind::kAccepted;
@@ -64,7 +72,8 @@ struct EngineEvent {
   PartitionState partition_state = PartitionState::kQueued;
   std::uint32_t attempt = 1, device = 0;
   JobState state = JobState::kQueued;
-  std::int64_t at_ms = 0;  // since the epoch
+  std::int64_t at_ms = 0;            // since the epoch
+  std::uint64_t left_out_count = 0;  // events between the one before and this one
 };
 
 // Totals since the engine was made, apart from `journal`.
@@ -79,10 +88,22 @@ struct EngineReport {
   std::vector<Queue> queues;
   std::int64_t started_ms = 0;  // since the epoch
   bool draining = false;
+  OpenReport opened;                // what opening the journal found
+  std::uint64_t live_jobs = 0;      // queued or running
+  std::uint64_t waiting_calls = 0;  // awaits and on_final
+  // Jobs that ended and whose end the journal could not yet take (disk full): tried again.
+  std::uint64_t unrecorded_ends = 0;
+  std::uint64_t crash_count = 0;    // crashes of proving code
+  std::string executor_failure;     // why it takes no jobs now; empty: it does
+  std::int64_t retry_after_ms = 0;  // about when a full queue has a place again
 };
 
-// Stops when destroyed: an await ends when its ticket dies.
-class Subscription;
+// Stops when destroyed: then its function is not called any more, and does not run, unless it is
+// itself what destroys it.
+class Subscription {
+ public:
+  virtual ~Subscription() = default;
+};
 
 // Thread-safe.
 class Engine {
@@ -100,7 +121,8 @@ class Engine {
   // or memory that can never fit, with the arithmetic).
   base::Result<Submitted> submit(const SubmitRequest& request);
 
-  // Waits until the job is final or `timeout` is over; nullopt then. Errors: kNotFound.
+  // Waits until the job is final or `timeout` is over; nullopt then. Errors: kNotFound,
+  // kUnavailable when the engine stops.
   base::Result<std::optional<JobView>> await(std::string_view request_id,
                                              std::chrono::milliseconds timeout);
   // Calls `done` once, as soon as the job is final (at once where it is), from an engine thread, or
@@ -115,9 +137,13 @@ class Engine {
     JobState state = JobState::kCancelled;
     bool was_running = false;
   };
+  // Durable, and final for all who wait, when it returns; what runs is asked to stop at its next
+  // chunk. Error kNotFound.
   base::Result<Cancelled> cancel(std::string_view request_id);
   base::Result<JobView> find(std::string_view request_id);
   base::Result<std::vector<JobView>> list(const JobQuery& query);
+  // Bytes of a completed job. Errors: the job's own failure, kCancelled, kUnavailable while it is
+  // not final, kNotFound.
   base::Result<base::Bytes> result(std::string_view request_id);
 
   // As the executor's.
@@ -130,7 +156,8 @@ class Engine {
   // over (false).
   void drain();
   bool wait_idle(std::chrono::milliseconds timeout);
-  // Stops within a chunk; unfinished jobs stay in the journal for the next start.
+  // Stops within a chunk; unfinished jobs stay in the journal for the next start. Waiting calls end
+  // with kUnavailable.
   void stop();
 
  private:

@@ -1,0 +1,212 @@
+// Opening and closing, and the threads; the public functions hand on to the state.
+#include "engine/engine.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "engine/engine_state.h"
+
+namespace cuzk::engine {
+
+using base::LogLevel;
+using base::MutexLock;
+using base::Result;
+using base::Status;
+
+namespace {
+
+std::int64_t system_now_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+}  // namespace
+
+Engine::State::State(EngineOptions options, std::shared_ptr<const JobTypes> types)
+    : options_(std::move(options)), types_(std::move(types)) {
+  if (!options_.now_ms) options_.now_ms = system_now_ms;
+  if (options_.crashes_max == 0) options_.crashes_max = 1;
+}
+
+Engine::State::~State() { stop(); }
+
+Status Engine::State::open(const MakeExecutor& make_executor) {
+  started_ms_ = now_ms();
+  JournalOptions journal;
+  journal.folder = options_.journal_folder;
+  journal.now_ms = options_.now_ms;
+  journal.size_bytes_max = options_.journal_bytes_max;
+  journal.file_layer = options_.journal_file_layer;
+  if (options_.journal_reserve_bytes) journal.reserve_bytes = *options_.journal_reserve_bytes;
+  CUZK_TRY(journal_, Journal::open(std::move(journal)));
+  for (const std::string& loss : journal_->open_report().losses) {
+    base::log(LogLevel::kWarning, "journal: " + loss);
+  }
+  CUZK_TRY(const auto records, journal_->list({.states = {JobState::kQueued, JobState::kRunning},
+                                               .count_max = SIZE_MAX}));
+  finals_ = std::make_shared<internal::CallThread>();
+  CUZK_TRY(executor_, make_executor(*this));
+  {
+    const MutexLock hold(mutex_);
+    for (const JobRecord& record : records) {
+      Entry& entry = enter(record);
+      entry.announced = true;  // in an earlier life
+      wait_for_feeding(entry);
+    }
+  }
+  recorder_ = std::thread([this] { record(); });
+  feeder_ = std::thread([this] { feed(); });
+  housekeeper_ = std::thread([this] { housekeep(); });
+  return base::ok_status();
+}
+
+void Engine::State::housekeep() {
+  while (true) {
+    const auto pruned = journal_->prune(options_.retention);
+    if (!pruned.ok()) {
+      base::log(LogLevel::kWarning, "cannot prune the journal: " + pruned.error().message);
+    }
+    const auto next = std::chrono::steady_clock::now() + options_.prune_interval;
+    const MutexLock hold(mutex_);
+    while (!stopping_) {
+      if (changed_.wait_until(mutex_, next) == std::cv_status::timeout) break;
+    }
+    if (stopping_) return;
+  }
+}
+
+void Engine::State::drain() {
+  const MutexLock hold(mutex_);
+  draining_ = true;
+}
+
+bool Engine::State::wait_idle(std::chrono::milliseconds timeout) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  const MutexLock hold(mutex_);
+  while (live_count_ > 0 || !claimed_.empty()) {
+    if (changed_.wait_until(mutex_, until) == std::cv_status::timeout) {
+      return live_count_ == 0 && claimed_.empty();
+    }
+  }
+  return true;
+}
+
+void Engine::State::stop() {
+  {
+    const MutexLock hold(mutex_);
+    draining_ = true;
+    if (stopping_) {
+      while (!stopped_) changed_.wait(mutex_);
+      return;
+    }
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (executor_ != nullptr) executor_->stop();
+  if (feeder_.joinable()) feeder_.join();
+  {
+    const MutexLock hold(queue_mutex_);
+    recorder_ending_ = true;
+  }
+  happened_.notify_all();
+  if (recorder_.joinable()) recorder_.join();
+  if (housekeeper_.joinable()) housekeeper_.join();
+  std::vector<std::shared_ptr<internal::Waiter>> waiters;
+  {
+    const MutexLock hold(mutex_);
+    for (const auto& [request_id, entry] : entries_) {
+      for (const auto& weak : entry->waiters) {
+        if (auto waiter = weak.lock()) waiters.push_back(std::move(waiter));
+      }
+      entry->waiters.clear();
+    }
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  for (const auto& waiter : waiters) waiter->abandon();
+}
+
+Engine::State::Entry* Engine::State::live(std::string_view request_id) {
+  const auto found = entries_.find(request_id);
+  return found == entries_.end() || found->second->over ? nullptr : found->second.get();
+}
+
+Engine::State::Entry* Engine::State::entry_of(JobId id) {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+void Engine::State::forget(Entry& entry) {
+  take_from_backlog(entry);
+  set_place(entry, Place::kWaiting);
+  by_id_.erase(entry.id);
+  entries_.erase(entries_.find(entry.request_id));  // the entry dies
+  changed_.notify_all();
+}
+
+void Engine::State::claim(const std::string& request_id) {
+  wait_for_claim(request_id);
+  claimed_.insert(request_id);
+}
+
+void Engine::State::wait_for_claim(std::string_view request_id) {
+  while (claimed_.find(request_id) != claimed_.end()) released_.wait(mutex_);
+}
+
+void Engine::State::release(const std::string& request_id) {
+  claimed_.erase(request_id);
+  released_.notify_all();
+  changed_.notify_all();
+}
+
+Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options,
+                                             std::shared_ptr<const JobTypes> types,
+                                             const MakeExecutor& make_executor) {
+  CUZK_CHECK(types != nullptr && make_executor);
+  auto state = std::make_unique<State>(std::move(options), std::move(types));
+  CUZK_TRY_STATUS(state->open(make_executor));
+  return std::unique_ptr<Engine>(new Engine(std::move(state)));
+}
+
+Result<Submitted> Engine::submit(const SubmitRequest& request) { return state_->submit(request); }
+
+Result<std::optional<JobView>> Engine::await(std::string_view request_id,
+                                             std::chrono::milliseconds timeout) {
+  return state_->await(request_id, timeout);
+}
+
+Result<std::shared_ptr<Subscription>> Engine::on_final(std::string_view request_id,
+                                                       std::function<void(const JobView&)> done) {
+  return state_->on_final(request_id, std::move(done));
+}
+
+std::shared_ptr<Subscription> Engine::observe(std::function<void(const EngineEvent&)> observer) {
+  return state_->observe(std::move(observer));
+}
+
+Result<Engine::Cancelled> Engine::cancel(std::string_view request_id) {
+  return state_->cancel(request_id);
+}
+Result<JobView> Engine::find(std::string_view request_id) { return state_->find(request_id); }
+Result<std::vector<JobView>> Engine::list(const JobQuery& query) { return state_->list(query); }
+Result<base::Bytes> Engine::result(std::string_view request_id) {
+  return state_->journal().result(request_id);
+}
+Result<bool> Engine::preload(const std::string& key_name) {
+  return state_->executor().preload(key_name);
+}
+Result<std::uint64_t> Engine::evict(const std::string& key_name) {
+  return state_->executor().evict(key_name);
+}
+EngineReport Engine::report() { return state_->report(); }
+const JobTypes& Engine::types() const { return state_->types(); }
+void Engine::drain() { state_->drain(); }
+bool Engine::wait_idle(std::chrono::milliseconds timeout) { return state_->wait_idle(timeout); }
+void Engine::stop() { state_->stop(); }
+
+}  // namespace cuzk::engine

@@ -1,0 +1,152 @@
+// The feeder: what the executor has not got, one job after the other in order of rank.
+//
+// After a crash the jobs that may have caused it and have only one more crash to go run first and
+// alone, apart from critical work: so the process that crashes next tells whose doing it was.
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "engine/engine_state.h"
+
+namespace cuzk::engine {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+using base::Status;
+
+namespace {
+
+constexpr std::chrono::milliseconds kRetryInterval(200);
+
+}  // namespace
+
+void Engine::State::set_place(Entry& entry, Place place) {
+  given_count_ -= entry.counted ? 1 : 0;
+  entry.counted = place != Place::kWaiting && entry.priority != Priority::kCritical;
+  given_count_ += entry.counted ? 1 : 0;
+  entry.place = place;
+  if (place == Place::kGiving) entry.given_after = crash_count_;
+  if (place == Place::kWaiting && suspect_given_ == entry.id) suspect_given_.reset();
+}
+
+void Engine::State::wait_for_feeding(Entry& entry) {
+  set_place(entry, Place::kWaiting);
+  (entry.suspect ? suspects_ : to_feed_).emplace(entry.rank(), entry.id);
+  changed_.notify_all();
+}
+
+void Engine::State::take_from_backlog(const Entry& entry) {
+  to_feed_.erase({entry.rank(), entry.id});
+  suspects_.erase({entry.rank(), entry.id});
+}
+
+Engine::State::Entry* Engine::State::next_to_feed() {
+  Entry* const first = to_feed_.empty() ? nullptr : entry_of(to_feed_.begin()->second);
+  if (first != nullptr && first->priority == Priority::kCritical) return first;
+  if (suspect_given_) return nullptr;
+  if (suspects_.empty()) return first;
+  return given_count_ == 0 ? entry_of(suspects_.begin()->second) : nullptr;
+}
+
+RunRequest Engine::State::request_of(const Entry& entry) {
+  RunRequest request;
+  request.id = entry.id;
+  request.name = entry.request_id;
+  request.kind = entry.kind;
+  request.priority = entry.priority;
+  request.deadline_ms = entry.deadline_ms;
+  request.input = [this, id = entry.request_id]() -> base::Result<SharedBytes> {
+    CUZK_TRY(base::Bytes bytes, journal_->input(id));
+    return SharedBytes(std::make_shared<const base::Bytes>(std::move(bytes)));
+  };
+  return request;
+}
+
+void Engine::State::add_finished(RunRequest& request, std::uint32_t partition_count) {
+  auto kept = journal_->partitions(request.name);
+  if (!kept.ok()) {
+    base::log(base::LogLevel::kWarning, fmt::format("job '{}' is proved from its beginning: {}",
+                                                    request.name, kept.error().message));
+    return;
+  }
+  if (kept->empty()) return;
+  request.finished.resize(partition_count);
+  for (PartitionProof& partition : *kept) {
+    if (partition.partition < partition_count) {
+      request.finished[partition.partition] = std::move(partition.proof);
+    }
+  }
+}
+
+void Engine::State::feed() {
+  while (true) {
+    RunRequest request;
+    std::uint32_t partition_count = 0;
+    {
+      const MutexLock hold(mutex_);
+      Entry* entry = nullptr;
+      while (!stopping_ && (entry = next_to_feed()) == nullptr) {
+        if (to_feed_.empty() && suspects_.empty()) executor_failure_.clear();
+        changed_.wait(mutex_);
+      }
+      if (stopping_) return;
+      take_from_backlog(*entry);
+      set_place(*entry, Place::kGiving);
+      if (entry->suspect) suspect_given_ = entry->id;
+      request = request_of(*entry);
+      partition_count = entry->partition_count;
+    }
+    const JobId id = request.id;
+    add_finished(request, partition_count);
+    if (given(id, executor_->run(std::move(request)))) continue;
+    const auto until = std::chrono::steady_clock::now() + kRetryInterval;
+    const MutexLock hold(mutex_);
+    while (!stopping_) {
+      if (changed_.wait_until(mutex_, until) == std::cv_status::timeout) break;
+    }
+  }
+}
+
+bool Engine::State::given(JobId id, const Status& outcome) {
+  bool stop_it = false;
+  const bool is_unavailable = !outcome.ok() && outcome.error().kind == ErrorKind::kUnavailable;
+  const bool is_taken = outcome.ok() || outcome.error().kind == ErrorKind::kAlreadyExists;
+  {
+    const MutexLock hold(mutex_);
+    if (is_taken) {
+      executor_down_ = false;
+      executor_failure_.clear();
+    } else if (is_unavailable && !stopping_) {
+      executor_down_ = true;
+      executor_failure_ = outcome.error().message;
+    }
+    Entry* entry = entry_of(id);
+    if (entry == nullptr || entry->place != Place::kGiving) return !is_unavailable;
+    const bool is_lost = std::exchange(entry->lost, false);
+    if (entry->ended) {
+      set_place(*entry, Place::kGiven);
+    } else if (is_taken && !is_lost) {
+      set_place(*entry, Place::kGiven);
+      stop_it = entry->cancel || entry->over || entry->stale;
+    } else if (is_taken || is_unavailable) {
+      entry->stale = false;
+      if (entry->over) {
+        forget(*entry);
+      } else if (entry->cancel) {
+        set_place(*entry, Place::kWaiting);  // the recorder is about to end it
+      } else {
+        wait_for_feeding(*entry);
+      }
+    } else {
+      set_place(*entry, Place::kGiven);
+      say({.kind = Happening::Kind::kEnded, .id = id, .failure = outcome.error()});
+    }
+  }
+  if (stop_it) (void)executor_->cancel(id);
+  return !is_unavailable;
+}
+
+}  // namespace cuzk::engine

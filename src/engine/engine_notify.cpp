@@ -1,0 +1,149 @@
+// Threads and tickets of those who are told.
+#include "engine/engine_notify.h"
+
+#include <utility>
+
+namespace cuzk::engine::internal {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+
+CallThread::CallThread() : thread_([this] { run(); }) {}
+
+CallThread::~CallThread() {
+  {
+    const MutexLock hold(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void CallThread::post(std::function<void()> call) {
+  {
+    const MutexLock hold(mutex_);
+    calls_.push_back(std::move(call));
+  }
+  wake_.notify_one();
+}
+
+void CallThread::run() {
+  while (true) {
+    std::function<void()> call;
+    {
+      const MutexLock hold(mutex_);
+      while (calls_.empty() && !ending_) wake_.wait(mutex_);
+      if (calls_.empty()) return;
+      call = std::move(calls_.front());
+      calls_.pop_front();
+    }
+    call();
+  }
+}
+
+void BlockedWaiter::finish(const JobView& job) {
+  {
+    const MutexLock hold(mutex_);
+    job_ = job;
+  }
+  wake_.notify_all();
+}
+
+void BlockedWaiter::abandon() {
+  {
+    const MutexLock hold(mutex_);
+    abandoned_ = true;
+  }
+  wake_.notify_all();
+}
+
+base::Result<std::optional<JobView>> BlockedWaiter::wait(
+    std::chrono::steady_clock::time_point until) {
+  const MutexLock hold(mutex_);
+  while (!job_ && !abandoned_) {
+    if (wake_.wait_until(mutex_, until) == std::cv_status::timeout) break;
+  }
+  if (job_) return std::optional<JobView>(*job_);
+  if (abandoned_) return Error{ErrorKind::kUnavailable, "the engine stops; await again later"};
+  return std::optional<JobView>();
+}
+
+void CallWaiter::finish(const JobView& job) {
+  const auto thread = thread_.lock();
+  if (thread != nullptr) thread->post([self = shared_from_this(), job] { self->call(job); });
+}
+
+void CallWaiter::call(const JobView& job) {
+  std::function<void(const JobView&)> done;
+  {
+    const MutexLock hold(mutex_);
+    if (!done_) return;
+    done = std::exchange(done_, nullptr);
+    running_ = std::this_thread::get_id();
+  }
+  done(job);
+  {
+    const MutexLock hold(mutex_);
+    running_.reset();
+  }
+  idle_.notify_all();
+}
+
+void CallWaiter::cancel() {
+  const MutexLock hold(mutex_);
+  done_ = nullptr;
+  while (running_ && *running_ != std::this_thread::get_id()) idle_.wait(mutex_);
+}
+
+Observer::Observer(std::function<void(const EngineEvent&)> observer)
+    : state_(std::make_shared<State>(std::move(observer))),
+      thread_([state = state_] { run(*state); }) {}
+
+void Observer::post(const EngineEvent& event) {
+  State& state = *state_;
+  {
+    const MutexLock hold(state.mutex);
+    if (state.ending) return;
+    if (state.events.size() >= kObserverBacklogMax) {
+      state.events.pop_front();
+      ++state.left_out;
+    }
+    state.events.push_back(event);
+  }
+  state.wake.notify_one();
+}
+
+void Observer::stop() {
+  State& state = *state_;
+  std::deque<EngineEvent> dropped;
+  {
+    const MutexLock hold(state.mutex);
+    state.ending = true;
+    dropped.swap(state.events);
+  }
+  state.wake.notify_all();
+  if (!thread_.joinable()) return;
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+void Observer::run(State& state) {
+  while (true) {
+    EngineEvent event;
+    {
+      const MutexLock hold(state.mutex);
+      while (state.events.empty() && !state.ending) state.wake.wait(state.mutex);
+      if (state.ending) return;
+      event = std::move(state.events.front());
+      state.events.pop_front();
+      event.left_out_count = std::exchange(state.left_out, 0);
+    }
+    state.observer(event);
+  }
+}
+
+}  // namespace cuzk::engine::internal

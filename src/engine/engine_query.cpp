@@ -1,0 +1,147 @@
+// Asking and waiting.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/engine_state.h"
+
+namespace cuzk::engine {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+using base::Result;
+
+namespace {
+
+// Longer waits end here and are as good as for ever; a clock's arithmetic does not overflow.
+constexpr std::chrono::milliseconds kTimeoutMax = std::chrono::hours(24 * 365);
+
+}  // namespace
+
+// Those who gave up leave an empty ticket, which goes when the list has doubled.
+void Engine::State::add_waiter(Entry& entry, const std::shared_ptr<internal::Waiter>& waiter) {
+  if (entry.waiters.size() >= entry.waiters_sweep_at) {
+    std::erase_if(entry.waiters, [](const auto& weak) { return weak.expired(); });
+    entry.waiters_sweep_at = std::max<std::size_t>(16, 2 * entry.waiters.size());
+  }
+  entry.waiters.push_back(waiter);
+}
+
+Result<std::optional<JobView>> Engine::State::final_or_wait(
+    std::string_view request_id, const std::shared_ptr<internal::Waiter>& waiter) {
+  while (true) {
+    {
+      const MutexLock hold(mutex_);
+      wait_for_claim(request_id);
+      if (Entry* entry = live(request_id)) {
+        if (stopped_) return Error{ErrorKind::kUnavailable, "the engine has stopped"};
+        add_waiter(*entry, waiter);
+        return std::optional<JobView>();
+      }
+    }
+    CUZK_TRY(JobRecord record, journal_->find(request_id));
+    if (is_final(record.state)) return std::optional<JobView>(view_of(std::move(record)));
+    // It was accepted or accepted again between the two looks.
+  }
+}
+
+Result<std::optional<JobView>> Engine::State::await(std::string_view request_id,
+                                                    std::chrono::milliseconds timeout) {
+  const auto until = std::chrono::steady_clock::now() +
+                     std::clamp(timeout, std::chrono::milliseconds(0), kTimeoutMax);
+  const auto waiter = std::make_shared<internal::BlockedWaiter>();
+  CUZK_TRY(auto view, final_or_wait(request_id, waiter));
+  return view ? std::move(view) : waiter->wait(until);
+}
+
+Result<std::shared_ptr<Subscription>> Engine::State::on_final(
+    std::string_view request_id, std::function<void(const JobView&)> done) {
+  const auto waiter = std::make_shared<internal::CallWaiter>(std::move(done), finals_);
+  CUZK_TRY(const auto view, final_or_wait(request_id, waiter));
+  if (view) waiter->finish(*view);
+  return std::shared_ptr<Subscription>(std::make_shared<internal::CallHandle>(waiter));
+}
+
+std::shared_ptr<Subscription> Engine::State::observe(
+    std::function<void(const EngineEvent&)> observer) {
+  const auto watching = std::make_shared<internal::Observer>(std::move(observer));
+  {
+    const MutexLock hold(mutex_);
+    std::erase_if(observers_, [](const auto& weak) { return weak.expired(); });
+    observers_.push_back(watching);
+  }
+  return std::make_shared<internal::ObserverHandle>(watching);
+}
+
+JobView Engine::State::view_of(JobRecord record) {
+  JobView view;
+  bool is_given = false;
+  {
+    const MutexLock hold(mutex_);
+    const auto times = times_.find(record.sequence);
+    if (times != times_.end()) view.times = times->second;
+    const Entry* entry = live(record.request_id);
+    is_given = entry != nullptr && entry->place != Place::kWaiting && !entry->stale;
+    if (entry != nullptr && !is_final(record.state)) {
+      // The journal hears of a start a little later.
+      if (entry->running) record.state = JobState::kRunning;
+      view.progress = JobProgress{};
+      if (!is_given) {
+        view.progress->partitions[static_cast<std::size_t>(PartitionState::kQueued)] =
+            record.partition_count;
+      }
+    }
+  }
+  if (is_given && view.progress) {
+    if (auto progress = executor_->progress(record.sequence)) view.progress = progress;
+  }
+  view.record = std::move(record);
+  return view;
+}
+
+Result<JobView> Engine::State::find(std::string_view request_id) {
+  CUZK_TRY(JobRecord record, journal_->find(request_id));
+  return view_of(std::move(record));
+}
+
+Result<std::vector<JobView>> Engine::State::list(const JobQuery& query) {
+  CUZK_TRY(std::vector<JobRecord> records, journal_->list(query));
+  std::vector<JobView> out;
+  out.reserve(records.size());
+  for (JobRecord& record : records) out.push_back(view_of(std::move(record)));
+  return out;
+}
+
+EngineReport Engine::State::report() {
+  EngineReport out;
+  out.executor = executor_->report();
+  if (auto statistics = journal_->statistics(); statistics.ok()) out.journal = *statistics;
+  out.opened = journal_->open_report();
+  out.started_ms = started_ms_;
+  const MutexLock hold(mutex_);
+  std::map<std::string, EngineReport::Queue> rows = ended_by_kind_;
+  for (const JobType* type : types_->all()) rows[type->name];
+  for (const auto& [request_id, entry] : entries_) {
+    std::erase_if(entry->waiters, [](const auto& weak) { return weak.expired(); });
+    out.waiting_calls += entry->waiters.size();
+    if (entry->over) continue;
+    EngineReport::Queue& row = rows[entry->kind];
+    ++(entry->running ? row.in_progress : row.pending);
+  }
+  for (auto& [kind, row] : rows) {
+    row.kind = kind;
+    out.queues.push_back(row);
+  }
+  out.draining = draining_;
+  out.live_jobs = live_count_;
+  out.unrecorded_ends = unrecorded_ends_;
+  out.crash_count = crash_count_;
+  out.executor_failure = executor_failure_;
+  out.retry_after_ms = retry_after_ms();
+  return out;
+}
+
+}  // namespace cuzk::engine

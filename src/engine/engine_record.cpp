@@ -1,0 +1,419 @@
+// The recorder: what the executor says becomes changes of the journal, many in one sync; what is
+// durable is then told to those who wait.
+//
+// An end that the journal cannot take (the disk is full) is kept and tried again; its job stays
+// live until then. A partition's proof that it cannot take is only proved again after a restart.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "engine/engine_state.h"
+
+namespace cuzk::engine {
+
+using base::Error;
+using base::ErrorKind;
+using base::LogLevel;
+using base::MutexLock;
+using base::Status;
+
+namespace {
+
+constexpr std::chrono::milliseconds kRepeatInterval(1000);
+
+}  // namespace
+
+void Engine::State::job_started(JobId id) { say({.kind = Happening::Kind::kStarted, .id = id}); }
+
+void Engine::State::partition_moved(JobId id, std::size_t partition, PartitionState state,
+                                    std::uint32_t attempt, std::uint32_t device) {
+  say({.kind = Happening::Kind::kMoved,
+       .id = id,
+       .partition = partition,
+       .state = state,
+       .attempt = attempt,
+       .device = device});
+}
+
+void Engine::State::partition_proved(JobId id, std::size_t partition, const base::Bytes& proof) {
+  say({.kind = Happening::Kind::kProved, .id = id, .partition = partition, .bytes = proof});
+}
+
+void Engine::State::job_ended(JobId id, base::Result<base::Bytes> outcome, const JobTimes& times) {
+  Happening happening{.kind = Happening::Kind::kEnded, .id = id, .times = times};
+  if (outcome.ok()) {
+    happening.bytes = std::move(outcome).value();
+  } else {
+    happening.failure = std::move(outcome).error();
+  }
+  say(std::move(happening));
+}
+
+void Engine::State::crashed(const std::vector<JobId>& jobs, const std::string& sentence) {
+  const MutexLock hold(mutex_);
+  executor_down_ = true;  // at once: what is submitted from here on waits for the feeder
+  ++crash_count_;
+  say({.kind = Happening::Kind::kCrashed,
+       .jobs = jobs,
+       .sentence = sentence,
+       .crash_number = crash_count_});
+}
+
+void Engine::State::say(Happening happening) {
+  if (happening.at_ms == 0) happening.at_ms = now_ms();
+  {
+    const MutexLock hold(queue_mutex_);
+    happenings_.push_back(std::move(happening));
+  }
+  happened_.notify_one();
+}
+
+void Engine::State::record() {
+  std::vector<Recording> behind;  // ends that the journal could not take
+  while (true) {
+    std::vector<Happening> happenings;
+    const bool goes_on = take_happenings(happenings, !behind.empty());
+    std::vector<Recording> recordings = with_starts(std::move(behind));
+    std::vector<EngineEvent> events;
+    plan_recordings(happenings, recordings, events);
+    tell_observers(events);
+    behind = apply(std::move(recordings));
+    for (const Happening& happening : happenings) {
+      if (happening.kind == Happening::Kind::kFinal) (void)finalize(happening.id, {});
+    }
+    refeed();
+    {
+      const MutexLock hold(mutex_);
+      unrecorded_ends_ = behind.size();
+    }
+    if (!goes_on) break;
+  }
+  if (behind.empty()) return;
+  base::log(LogLevel::kError,
+            fmt::format("{} jobs that ended are not in the journal and will be run again: {}",
+                        behind.size(), behind.front().change.request_id));
+}
+
+// Waits for something to do; false once the engine stops and nothing is left.
+bool Engine::State::take_happenings(std::vector<Happening>& happenings, bool is_behind) {
+  const auto until = std::chrono::steady_clock::now() + kRepeatInterval;
+  const MutexLock hold(queue_mutex_);
+  while (happenings_.empty() && !recorder_ending_) {
+    if (!is_behind) {
+      happened_.wait(queue_mutex_);
+    } else if (happened_.wait_until(queue_mutex_, until) == std::cv_status::timeout) {
+      break;
+    }
+  }
+  happenings.swap(happenings_);
+  return !(recorder_ending_ && happenings.empty());
+}
+
+// A job whose start was not recorded cannot end.
+std::vector<Engine::State::Recording> Engine::State::with_starts(std::vector<Recording> ends) {
+  std::vector<Recording> out;
+  const MutexLock hold(mutex_);
+  for (Recording& end : ends) {
+    Entry* entry = entry_of(end.id);
+    if (entry == nullptr || entry->attempt != end.change.attempt) continue;
+    if (end.change.kind == JournalChange::Kind::kComplete) plan_start(*entry, out);
+    out.push_back(std::move(end));
+  }
+  return out;
+}
+
+void Engine::State::plan_recordings(std::vector<Happening>& happenings,
+                                    std::vector<Recording>& recordings,
+                                    std::vector<EngineEvent>& events) {
+  const MutexLock hold(mutex_);
+  for (Happening& happening : happenings) {
+    if (happening.kind == Happening::Kind::kCrashed) {
+      plan_crash(happening, recordings);
+      continue;
+    }
+    Entry* entry = entry_of(happening.id);
+    if (entry == nullptr || happening.kind == Happening::Kind::kFinal) continue;
+    if (happening.kind == Happening::Kind::kEnded) {
+      plan_end(*entry, happening, recordings);
+      continue;
+    }
+    const bool is_accepted = happening.kind == Happening::Kind::kAccepted;
+    if (!is_accepted && (entry->over || entry->stale || entry->ended || entry->cancel)) continue;
+    plan(*entry, happening, recordings, events);
+  }
+}
+
+void Engine::State::plan(Entry& entry, Happening& happening, std::vector<Recording>& recordings,
+                         std::vector<EngineEvent>& events) {
+  EngineEvent event;
+  event.request_id = entry.request_id;
+  event.job_kind = entry.kind;
+  event.state = entry.running ? JobState::kRunning : JobState::kQueued;
+  event.at_ms = happening.at_ms;
+  // What a fast executor said of a job may stand before the word that it was accepted.
+  if (!entry.announced) events.push_back(event);
+  entry.announced = true;
+  if (happening.kind == Happening::Kind::kAccepted) return;
+  if (happening.kind == Happening::Kind::kStarted) {
+    entry.running = true;
+    entry.started_ms = happening.at_ms;
+    plan_start(entry, recordings);
+    event.kind = EngineEvent::Kind::kStarted;
+  } else if (happening.kind == Happening::Kind::kMoved) {
+    event.kind = EngineEvent::Kind::kPartitionMoved;
+    event.partition = happening.partition;
+    event.partition_state = happening.state;
+    event.attempt = happening.attempt;
+    event.device = happening.device;
+  } else {
+    plan_start(entry, recordings);
+    recordings.push_back({{.kind = JournalChange::Kind::kPartition,
+                           .request_id = entry.request_id,
+                           .attempt = entry.attempt,
+                           .partition = static_cast<std::uint32_t>(happening.partition),
+                           .bytes = std::move(happening.bytes)},
+                          entry.id});
+    return;  // its move to done is told as such
+  }
+  event.state = JobState::kRunning;
+  events.push_back(std::move(event));
+}
+
+void Engine::State::plan_start(Entry& entry, std::vector<Recording>& recordings) {
+  if (entry.start_recorded) return;
+  entry.start_recorded = true;
+  recordings.push_back(
+      {{.kind = JournalChange::Kind::kStart, .request_id = entry.request_id}, entry.id});
+}
+
+void Engine::State::plan_end(Entry& entry, Happening& happening,
+                             std::vector<Recording>& recordings) {
+  if (entry.over) {
+    forget(entry);
+    return;
+  }
+  entry.running = false;
+  if (entry.stale) {
+    entry.stale = false;
+    wait_for_feeding(entry);
+    return;
+  }
+  const auto requests = [&](JournalChange::Kind kind) {
+    return JournalChange{.kind = kind, .request_id = entry.request_id, .attempt = entry.attempt};
+  };
+  bool is_stopped = false;
+  if (happening.failure && happening.failure->kind == ErrorKind::kUnavailable) {
+    is_stopped = stopping_;
+  }
+  if (is_stopped) {
+    set_place(entry, Place::kWaiting);
+    if (!std::exchange(entry.start_recorded, false)) return;
+    recordings.push_back({requests(JournalChange::Kind::kRequeue), entry.id});
+    return;
+  }
+  entry.ended = true;
+  if (entry.cancel) return;  // final already
+  Recording end{requests(JournalChange::Kind::kComplete), entry.id, happening.times};
+  if (happening.failure) {
+    end.change.kind = JournalChange::Kind::kFail;
+    end.change.failure = std::move(*happening.failure);
+  } else {
+    plan_start(entry, recordings);
+    end.change.bytes = std::move(happening.bytes);
+  }
+  recordings.push_back(std::move(end));
+}
+
+void Engine::State::plan_crash(const Happening& happening, std::vector<Recording>& recordings) {
+  base::log(LogLevel::kError, fmt::format("proving code crashed while {} jobs ran: {}",
+                                          happening.jobs.size(), happening.sentence));
+  std::vector<Entry*> given;
+  std::size_t running_count = 0;
+  for (const auto& [id, entry] : by_id_) {
+    const bool is_later = entry->given_after >= happening.crash_number;
+    if (entry->place == Place::kWaiting || entry->ended || is_later) continue;
+    given.push_back(entry);
+    const auto& jobs = happening.jobs;
+    entry->running = std::find(jobs.begin(), jobs.end(), id) != jobs.end();
+    running_count += entry->running ? 1 : 0;
+  }
+  for (Entry* entry : given) {
+    const bool is_giving = entry->place == Place::kGiving;
+    entry->lost = is_giving;
+    if (entry->over && !is_giving) {
+      forget(*entry);
+      continue;
+    }
+    if (entry->running && !entry->stale && !entry->cancel && !entry->over) {
+      plan_crash_of(*entry, running_count, happening.sentence, recordings);
+    } else if (std::exchange(entry->start_recorded, false) && !entry->cancel) {
+      recordings.push_back({{.kind = JournalChange::Kind::kRequeue,
+                             .request_id = entry->request_id,
+                             .attempt = entry->attempt},
+                            entry->id});
+    }
+    entry->running = false;
+    if (is_giving) continue;
+    entry->stale = false;
+    set_place(*entry, Place::kWaiting);
+    if (!entry->ended && !entry->cancel) refeed_.push_back(entry->id);
+  }
+  suspect_given_.reset();
+}
+
+// Who ran in a crash may have caused it. The crash that would be one too many counts only for a
+// job that ran alone; until then it waits to run so.
+void Engine::State::plan_crash_of(Entry& entry, std::size_t running_count,
+                                  const std::string& sentence, std::vector<Recording>& recordings) {
+  JournalChange change{.request_id = entry.request_id, .attempt = entry.attempt};
+  const std::uint32_t crashes = entry.crash_count + 1;
+  const bool is_last = crashes >= options_.crashes_max;
+  if (is_last && running_count == 1) {
+    change.kind = JournalChange::Kind::kFail;
+    change.failure = {ErrorKind::kInternal,
+                      fmt::format("job '{}' is not run again: it ran in {} crashes of the proving "
+                                  "process, in the last one alone ({})",
+                                  entry.request_id, crashes, sentence)};
+    entry.ended = true;
+  } else {
+    plan_start(entry, recordings);
+    change.kind = JournalChange::Kind::kRequeue;
+    change.reason = is_last ? Requeue::kStopped : Requeue::kCrashed;
+    if (!is_last) entry.crash_count = crashes;
+    entry.suspect = is_last || crashes + 1 >= options_.crashes_max;
+    entry.start_recorded = false;
+  }
+  recordings.push_back({std::move(change), entry.id});
+}
+
+void Engine::State::refeed() {
+  if (refeed_.empty()) return;
+  const MutexLock hold(mutex_);
+  for (const JobId id : refeed_) {
+    Entry* entry = entry_of(id);
+    const bool is_wanted = entry != nullptr && entry->place == Place::kWaiting && !entry->ended &&
+                           !entry->over && !entry->cancel;
+    if (is_wanted) wait_for_feeding(*entry);
+  }
+  refeed_.clear();
+}
+
+std::vector<Engine::State::Recording> Engine::State::apply(std::vector<Recording> recordings) {
+  std::vector<JournalChange> changes;
+  changes.reserve(recordings.size());
+  for (Recording& recording : recordings) changes.push_back(std::move(recording.change));
+  const std::vector<Status> outcomes = journal_->apply(changes);
+  std::vector<Recording> again;
+  for (std::size_t i = 0; i < recordings.size(); ++i) {
+    Recording& recording = recordings[i];
+    recording.change = std::move(changes[i]);
+    if (!outcomes[i].ok()) {
+      if (must_repeat(recording, outcomes[i].error())) again.push_back(std::move(recording));
+    } else if (recording.is_end()) {
+      (void)finalize(recording.id, recording.times);
+    }
+  }
+  return again;
+}
+
+// What to do with a change that the journal refused. kMismatch: it is final, by a cancellation.
+bool Engine::State::must_repeat(Recording& recording, const Error& error) {
+  const bool is_mismatch = error.kind == ErrorKind::kMismatch || error.kind == ErrorKind::kNotFound;
+  if (!is_mismatch) {
+    base::log(LogLevel::kWarning, fmt::format("the journal cannot take a change of job '{}': {}",
+                                              recording.change.request_id, error.message));
+  }
+  if (!recording.is_end()) {
+    const MutexLock hold(mutex_);
+    Entry* entry = entry_of(recording.id);
+    const bool is_start = recording.change.kind == JournalChange::Kind::kStart;
+    if (is_start && entry != nullptr && !is_mismatch) entry->start_recorded = false;
+    return false;
+  }
+  if (finalize(recording.id, recording.times)) return false;
+  if (error.kind == ErrorKind::kInvalidArgument) {  // a result beyond the journal's limits
+    recording.change.kind = JournalChange::Kind::kFail;
+    recording.change.failure = error;
+    recording.change.bytes.clear();
+  }
+  return true;
+}
+
+bool Engine::State::finalize(JobId id, const JobTimes& times) {
+  std::string request_id;
+  {
+    const MutexLock hold(mutex_);
+    Entry* entry = entry_of(id);
+    if (entry == nullptr || entry->over) return true;
+    request_id = entry->request_id;
+  }
+  auto record = journal_->find(request_id);
+  if (!record.ok()) {
+    base::log(LogLevel::kError, "the journal does not answer: " + record.error().message);
+    return false;
+  }
+  JobView view{std::move(record).value(), std::nullopt, times};
+  if (!is_final(view.record.state)) return false;
+  std::vector<std::shared_ptr<internal::Waiter>> waiters;
+  EngineEvent event;
+  {
+    const MutexLock hold(mutex_);
+    Entry* entry = entry_of(id);
+    // Between the look and now the job may have been accepted once more.
+    if (entry == nullptr || entry->over || entry->attempt != view.record.attempt) return true;
+    for (const auto& weak : entry->waiters) {
+      if (auto waiter = weak.lock()) waiters.push_back(std::move(waiter));
+    }
+    entry->waiters.clear();
+    event.kind = EngineEvent::Kind::kEnded;
+    event.request_id = request_id;
+    event.job_kind = entry->kind;
+    event.state = view.record.state;
+    event.at_ms = view.record.changed_ms;
+    note_end(*entry, view.record, times);
+  }
+  tell_observers({event});
+  for (const auto& waiter : waiters) waiter->finish(view);
+  return true;
+}
+
+void Engine::State::note_end(Entry& entry, const JobRecord& record, const JobTimes& times) {
+  constexpr std::size_t kTimesMax = 4096, kEndsMax = 32;
+  if (times_.insert_or_assign(entry.id, times).second) times_order_.push_back(entry.id);
+  if (times_order_.size() > kTimesMax) {
+    times_.erase(times_order_.front());
+    times_order_.pop_front();
+  }
+  recent_ends_ms_.push_back(now_ms());
+  if (recent_ends_ms_.size() > kEndsMax) recent_ends_ms_.pop_front();
+  EngineReport::Queue& queue = ended_by_kind_[entry.kind];
+  if (record.state == JobState::kCompleted) ++queue.completed;
+  if (record.state == JobState::kFailed) ++queue.failed;
+  if (record.state == JobState::kCancelled) ++queue.cancelled;
+  --live_count_;
+  if (entry.place == Place::kWaiting || entry.ended) {
+    forget(entry);
+  } else {
+    entry.over = true;  // the executor's word is still to come
+    changed_.notify_all();
+  }
+}
+
+void Engine::State::tell_observers(const std::vector<EngineEvent>& events) {
+  if (events.empty()) return;
+  std::vector<std::shared_ptr<internal::Observer>> observers;
+  {
+    const MutexLock hold(mutex_);
+    for (const auto& weak : observers_) {
+      if (auto observer = weak.lock()) observers.push_back(std::move(observer));
+    }
+  }
+  for (const auto& observer : observers) {
+    for (const EngineEvent& event : events) observer->post(event);
+  }
+}
+
+}  // namespace cuzk::engine

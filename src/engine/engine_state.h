@@ -1,0 +1,264 @@
+// Inside the engine: its jobs in memory, and the threads that feed, record and prune.
+//
+//   submit --accept--> journal         recorder: takes what the executor says, changes the journal
+//      |                                 in one group, then tells those who wait
+//      +--run--> executor --events-->  feeder: gives the executor what it has not got: at opening,
+//                                        after a crash, and suspects of a crash one by one
+//
+// One mutex guards the table of jobs. It is never held while the journal, the executor or anybody
+// who waits is called; whoever comes back from such a call looks the job up again.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "engine/engine.h"
+#include "engine/engine_notify.h"
+#include "engine/journal.h"
+
+namespace cuzk::engine {
+
+class Engine::State final : public ExecutorEvents {
+ public:
+  State(EngineOptions options, std::shared_ptr<const JobTypes> types);
+  ~State() override;
+
+  // Journal, executor, backlog, threads; in this order (engine.cpp).
+  base::Status open(const MakeExecutor& make_executor);
+  void drain() CUZK_EXCLUDES(mutex_);
+  bool wait_idle(std::chrono::milliseconds timeout) CUZK_EXCLUDES(mutex_);
+  void stop() CUZK_EXCLUDES(mutex_);
+
+  // engine_submit.cpp
+  base::Result<Submitted> submit(const SubmitRequest& request) CUZK_EXCLUDES(mutex_);
+  base::Result<Cancelled> cancel(std::string_view request_id) CUZK_EXCLUDES(mutex_);
+
+  // engine_query.cpp
+  base::Result<std::optional<JobView>> await(std::string_view request_id,
+                                             std::chrono::milliseconds timeout)
+      CUZK_EXCLUDES(mutex_);
+  base::Result<std::shared_ptr<Subscription>> on_final(std::string_view request_id,
+                                                       std::function<void(const JobView&)> done)
+      CUZK_EXCLUDES(mutex_);
+  std::shared_ptr<Subscription> observe(std::function<void(const EngineEvent&)> observer)
+      CUZK_EXCLUDES(mutex_);
+  base::Result<JobView> find(std::string_view request_id) CUZK_EXCLUDES(mutex_);
+  base::Result<std::vector<JobView>> list(const JobQuery& query) CUZK_EXCLUDES(mutex_);
+  EngineReport report() CUZK_EXCLUDES(mutex_);
+
+  Journal& journal() { return *journal_; }
+  Executor& executor() { return *executor_; }
+  const JobTypes& types() const { return *types_; }
+
+  // What the executor says (engine_record.cpp).
+  void job_started(JobId id) override;
+  void partition_moved(JobId id, std::size_t partition, PartitionState state, std::uint32_t attempt,
+                       std::uint32_t device) override;
+  void partition_proved(JobId id, std::size_t partition, const base::Bytes& proof) override;
+  void job_ended(JobId id, base::Result<base::Bytes> outcome, const JobTimes& times) override;
+  void crashed(const std::vector<JobId>& jobs, const std::string& sentence) override;
+
+ private:
+  // Where a live job is.
+  enum class Place : std::uint8_t {
+    kWaiting,  // in to_feed_ or suspects_
+    kGiving,   // somebody calls Executor::run for it
+    kGiven,    // the executor has it and owes a job_ended
+  };
+  // A job that is not final, or that the executor still has.
+  struct Entry {
+    JobId id = 0;
+    std::string request_id, kind;
+    Priority priority = Priority::kNormal;
+    std::optional<std::int64_t> deadline_ms;
+    std::uint32_t attempt = 1, partition_count = 1;
+    std::uint32_t crash_count = 0;
+    std::uint64_t given_after = 0;  // crashes of proving code before it was given
+    std::int64_t accepted_ms = 0;
+    Place place = Place::kWaiting;
+    bool counted = false;         // in given_count_
+    bool suspect = false;         // to be run alone
+    bool running = false;         // began in the executor and has not ended
+    bool start_recorded = false;  // the journal's state is running
+    bool ended = false;           // its end is being recorded
+    bool over = false;            // final for the journal; waits for the executor's job_ended
+    bool stale = false;           // what the executor has is an earlier attempt
+    bool lost = false;            // the executor crashed while it was being given
+    bool cancel = false;          // the executor is to be asked to stop it
+    bool announced = false;       // observers know of it
+    std::int64_t started_ms = 0;
+    std::vector<std::weak_ptr<internal::Waiter>> waiters;
+    std::size_t waiters_sweep_at = 16;
+
+    Rank rank() const { return {priority, deadline_ms.value_or(Rank::kNoDeadline), id}; }
+  };
+  using EntryMap = std::map<std::string, std::unique_ptr<Entry>, std::less<>>;
+
+  // Something the executor said, a job that was accepted, or one that is final in the journal.
+  struct Happening {
+    enum class Kind : std::uint8_t {
+      kAccepted,
+      kStarted,
+      kMoved,
+      kProved,
+      kEnded,
+      kCrashed,
+      kFinal
+    };
+    Kind kind = Kind::kStarted;
+    JobId id = 0;
+    std::size_t partition = 0;
+    PartitionState state = PartitionState::kQueued;
+    std::uint32_t attempt = 1, device = 0;  // attempt: the partition's; of kFinal, the job's
+    base::Bytes bytes;                      // proof or result
+    std::optional<base::Error> failure;
+    JobTimes times = {};
+    std::vector<JobId> jobs;
+    std::string sentence;
+    std::uint64_t crash_number = 0;
+    std::int64_t at_ms = 0;
+  };
+  // A change for the journal that came of a happening.
+  struct Recording {
+    JournalChange change;
+    JobId id = 0;
+    JobTimes times = {};
+    bool is_end() const {
+      return change.kind == JournalChange::Kind::kComplete ||
+             change.kind == JournalChange::Kind::kFail;
+    }
+  };
+
+  // engine.cpp
+  std::int64_t now_ms() const { return options_.now_ms(); }
+  void start_threads();
+  void housekeep() CUZK_EXCLUDES(mutex_);
+
+  // engine_submit.cpp
+  // What a submission is once its input was looked at.
+  struct Checked {
+    SubmitRequest request;
+    std::uint32_t partition_count = 1;
+    std::optional<JobPlan> plan;
+    bool joins = false;  // needs no room: the job is there already
+  };
+  base::Result<Checked> check(const SubmitRequest& request) CUZK_EXCLUDES(mutex_);
+  base::Status check_room(const Checked& checked) const CUZK_REQUIRES(mutex_);
+  std::int64_t retry_after_ms() const CUZK_REQUIRES(mutex_);
+  base::Result<Submitted> submit_checked(const Checked& checked) CUZK_EXCLUDES(mutex_);
+  base::Status give(const JobRecord& record, const Checked& checked) CUZK_EXCLUDES(mutex_);
+  base::Error take_back(const JobRecord& record, base::Error refusal) CUZK_EXCLUDES(mutex_);
+  Entry& enter(const JobRecord& record) CUZK_REQUIRES(mutex_);
+  bool may_give_now(const Entry& entry) const CUZK_REQUIRES(mutex_);
+  std::uint64_t queue_position(const Entry& entry) const CUZK_REQUIRES(mutex_);
+
+  // engine_feed.cpp
+  void feed() CUZK_EXCLUDES(mutex_);
+  Entry* next_to_feed() CUZK_REQUIRES(mutex_);
+  // Puts a job where the feeder finds it.
+  void wait_for_feeding(Entry& entry) CUZK_REQUIRES(mutex_);
+  void take_from_backlog(const Entry& entry) CUZK_REQUIRES(mutex_);
+  void set_place(Entry& entry, Place place) CUZK_REQUIRES(mutex_);
+  // Without finished partitions.
+  RunRequest request_of(const Entry& entry) CUZK_REQUIRES(mutex_);
+  void add_finished(RunRequest& request, std::uint32_t partition_count);
+  // What follows from Executor::run for a job in kGiving. False: the executor takes none now.
+  bool given(JobId id, const base::Status& outcome) CUZK_EXCLUDES(mutex_);
+
+  // engine_record.cpp
+  void say(Happening happening) CUZK_EXCLUDES(queue_mutex_);
+  void record() CUZK_EXCLUDES(mutex_, queue_mutex_);
+  bool take_happenings(std::vector<Happening>& happenings, bool is_behind)
+      CUZK_EXCLUDES(queue_mutex_);
+  void plan_recordings(std::vector<Happening>& happenings, std::vector<Recording>& recordings,
+                       std::vector<EngineEvent>& events) CUZK_EXCLUDES(mutex_);
+  void plan(Entry& entry, Happening& happening, std::vector<Recording>& recordings,
+            std::vector<EngineEvent>& events) CUZK_REQUIRES(mutex_);
+  void plan_end(Entry& entry, Happening& happening, std::vector<Recording>& recordings)
+      CUZK_REQUIRES(mutex_);
+  void plan_start(Entry& entry, std::vector<Recording>& recordings) CUZK_REQUIRES(mutex_);
+  void plan_crash(const Happening& happening, std::vector<Recording>& recordings)
+      CUZK_REQUIRES(mutex_);
+  void plan_crash_of(Entry& entry, std::size_t running_count, const std::string& sentence,
+                     std::vector<Recording>& recordings) CUZK_REQUIRES(mutex_);
+  // Applies and returns the ends that have to be tried again.
+  std::vector<Recording> apply(std::vector<Recording> recordings) CUZK_EXCLUDES(mutex_);
+  bool must_repeat(Recording& recording, const base::Error& error) CUZK_EXCLUDES(mutex_);
+  std::vector<Recording> with_starts(std::vector<Recording> ends) CUZK_EXCLUDES(mutex_);
+  // Where the journal says that the job is final: tells everybody, once. Whether it is over.
+  bool finalize(JobId id, const JobTimes& times) CUZK_EXCLUDES(mutex_);
+  void note_end(Entry& entry, const JobRecord& record, const JobTimes& times) CUZK_REQUIRES(mutex_);
+  void refeed() CUZK_EXCLUDES(mutex_);
+  void tell_observers(const std::vector<EngineEvent>& events) CUZK_EXCLUDES(mutex_);
+
+  // engine_query.cpp
+  void add_waiter(Entry& entry, const std::shared_ptr<internal::Waiter>& waiter)
+      CUZK_REQUIRES(mutex_);
+  // A job's end that is known, or the waiter added to a live job.
+  base::Result<std::optional<JobView>> final_or_wait(
+      std::string_view request_id, const std::shared_ptr<internal::Waiter>& waiter)
+      CUZK_EXCLUDES(mutex_);
+  JobView view_of(JobRecord record) CUZK_EXCLUDES(mutex_);
+
+  Entry* live(std::string_view request_id) CUZK_REQUIRES(mutex_);
+  Entry* entry_of(JobId id) CUZK_REQUIRES(mutex_);
+  void forget(Entry& entry) CUZK_REQUIRES(mutex_);
+  // Submissions and cancellations of one id go one at a time.
+  void claim(const std::string& request_id) CUZK_REQUIRES(mutex_);
+  void wait_for_claim(std::string_view request_id) CUZK_REQUIRES(mutex_);
+  void release(const std::string& request_id) CUZK_REQUIRES(mutex_);
+
+  EngineOptions options_;
+  const std::shared_ptr<const JobTypes> types_;
+  std::int64_t started_ms_ = 0;
+  std::unique_ptr<Journal> journal_;
+  std::shared_ptr<internal::CallThread> finals_;
+
+  base::Mutex mutex_;
+  std::condition_variable_any changed_;   // backlog, places, live count, stopping
+  std::condition_variable_any released_;  // an id left claimed_
+  EntryMap entries_ CUZK_GUARDED_BY(mutex_);
+  std::unordered_map<JobId, Entry*> by_id_ CUZK_GUARDED_BY(mutex_);
+  std::set<std::pair<Rank, JobId>> to_feed_ CUZK_GUARDED_BY(mutex_);
+  std::set<std::pair<Rank, JobId>> suspects_ CUZK_GUARDED_BY(mutex_);
+  std::optional<JobId> suspect_given_ CUZK_GUARDED_BY(mutex_);
+  std::set<std::string, std::less<>> claimed_ CUZK_GUARDED_BY(mutex_);
+  std::uint64_t live_count_ CUZK_GUARDED_BY(mutex_) = 0;      // entries that are not over
+  std::uint64_t reserved_count_ CUZK_GUARDED_BY(mutex_) = 0;  // places of running submissions
+  std::uint64_t given_count_ CUZK_GUARDED_BY(mutex_) = 0;     // in kGiving or kGiven, not critical
+  std::uint64_t unrecorded_ends_ CUZK_GUARDED_BY(mutex_) = 0;
+  std::uint64_t crash_count_ CUZK_GUARDED_BY(mutex_) = 0;
+  bool executor_down_ CUZK_GUARDED_BY(mutex_) = false;  // until the feeder gave it a job again
+  std::string executor_failure_ CUZK_GUARDED_BY(mutex_);
+  bool draining_ CUZK_GUARDED_BY(mutex_) = false;
+  bool stopping_ CUZK_GUARDED_BY(mutex_) = false;
+  bool stopped_ CUZK_GUARDED_BY(mutex_) = false;
+  std::map<std::string, EngineReport::Queue> ended_by_kind_ CUZK_GUARDED_BY(mutex_);
+  std::deque<std::int64_t> recent_ends_ms_ CUZK_GUARDED_BY(mutex_);  // for the retry hint
+  // Times of the jobs that ended last, which the journal does not keep.
+  std::unordered_map<JobId, JobTimes> times_ CUZK_GUARDED_BY(mutex_);
+  std::deque<JobId> times_order_ CUZK_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<internal::Observer>> observers_ CUZK_GUARDED_BY(mutex_);
+
+  base::Mutex queue_mutex_;
+  std::condition_variable_any happened_;
+  std::vector<Happening> happenings_ CUZK_GUARDED_BY(queue_mutex_);
+  bool recorder_ending_ CUZK_GUARDED_BY(queue_mutex_) = false;
+
+  std::vector<JobId> refeed_;  // the recorder's own: to be fed once a crash is recorded
+  std::thread recorder_, feeder_, housekeeper_;
+  std::unique_ptr<Executor> executor_;  // dies first: it calls the above
+};
+
+}  // namespace cuzk::engine

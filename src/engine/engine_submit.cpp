@@ -1,0 +1,278 @@
+// Taking jobs on and letting go of them: checks, the journal's word, and the way to the executor.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "engine/engine_state.h"
+#include "hash/sha256.h"
+
+namespace cuzk::engine {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+using base::Result;
+using base::Status;
+
+namespace {
+
+constexpr std::int64_t kRetryAfterMsMin = 1'000, kRetryAfterMsMax = 3'600'000;
+constexpr std::int64_t kRetryAfterMsUnknown = 30'000;
+
+Result<std::string> new_request_id() {
+  std::array<std::uint8_t, 16> bytes{};
+  CUZK_TRY_STATUS(base::fill_random(bytes));
+  return "job-" + base::to_hex(bytes);
+}
+
+bool may_be_joined(JobState state) {
+  return state != JobState::kFailed && state != JobState::kCancelled;
+}
+
+}  // namespace
+
+// A known job is joined without reading its input again: its key may be gone, its result is not.
+Result<Engine::State::Checked> Engine::State::check(const SubmitRequest& request) {
+  if (request.input == nullptr) {
+    return Error{ErrorKind::kInvalidArgument, "the job has no input"};
+  }
+  Checked checked{request};
+  if (request.request_id.empty()) {
+    CUZK_TRY(checked.request.request_id, new_request_id());
+  } else {
+    const auto known = journal_->find(request.request_id);
+    if (!known.ok() && known.error().kind != ErrorKind::kNotFound) return known.error();
+    if (known.ok()) {
+      if (known->kind != request.kind || known->input_bytes != request.input->size() ||
+          known->input_digest != hash::sha256(*request.input)) {
+        return Error{ErrorKind::kAlreadyExists,
+                     fmt::format("request id '{}' belongs to a job of kind '{}' with another input "
+                                 "({} bytes, SHA-256 {}); use a new id",
+                                 request.request_id, known->kind, known->input_bytes,
+                                 base::to_hex(known->input_digest))};
+      }
+      checked.joins = may_be_joined(known->state);
+      checked.partition_count = known->partition_count;
+      if (checked.joins) return checked;
+    }
+  }
+  {
+    const MutexLock hold(mutex_);  // before the work of reading
+    CUZK_TRY_STATUS(check_room(checked));
+  }
+  CUZK_TRY(const JobType* type, types_->find(request.kind));
+  CUZK_TRY(const auto work, type->read(request.input));
+  checked.plan = plan_of(*work);
+  checked.partition_count = static_cast<std::uint32_t>(
+      std::min<std::size_t>(checked.plan->partitions.size(), UINT32_MAX));
+  return checked;
+}
+
+Status Engine::State::check_room(const Checked& checked) const {
+  if (checked.joins) return base::ok_status();
+  if (draining_) return Error{ErrorKind::kUnavailable, "draining: no new jobs are taken"};
+  if (!executor_failure_.empty()) {
+    return Error{ErrorKind::kUnavailable,
+                 "no jobs are taken while none can be proved: " + executor_failure_};
+  }
+  if (options_.queue_max == 0 || live_count_ + reserved_count_ < options_.queue_max) {
+    return base::ok_status();
+  }
+  return Error{ErrorKind::kResourceExhausted,
+               fmt::format("the queue is full: {} jobs are queued or running, the limit is {}; try "
+                           "again in about {} s",
+                           live_count_ + reserved_count_, options_.queue_max,
+                           (retry_after_ms() + 999) / 1000)};
+}
+
+// As long as jobs took to end lately, one after the other.
+std::int64_t Engine::State::retry_after_ms() const {
+  if (recent_ends_ms_.size() < 2) return kRetryAfterMsUnknown;
+  const std::int64_t span_ms = recent_ends_ms_.back() - recent_ends_ms_.front();
+  const auto gaps = static_cast<std::int64_t>(recent_ends_ms_.size() - 1);
+  return std::clamp(span_ms / gaps, kRetryAfterMsMin, kRetryAfterMsMax);
+}
+
+Result<Submitted> Engine::State::submit(const SubmitRequest& request) {
+  CUZK_TRY(const Checked checked, check(request));
+  const std::string& request_id = checked.request.request_id;
+  {
+    const MutexLock hold(mutex_);
+    claim(request_id);
+    const Status room = check_room(checked);
+    if (!room.ok()) {
+      release(request_id);
+      return room.error();
+    }
+    ++reserved_count_;
+  }
+  auto outcome = submit_checked(checked);
+  const MutexLock hold(mutex_);
+  --reserved_count_;
+  release(request_id);
+  return outcome;
+}
+
+Result<Submitted> Engine::State::submit_checked(const Checked& checked) {
+  const SubmitRequest& request = checked.request;
+  JobSubmission submission;
+  submission.request_id = request.request_id;
+  submission.kind = request.kind;
+  submission.priority = static_cast<std::uint32_t>(request.priority);
+  submission.deadline_ms = request.deadline_ms;
+  submission.partition_count = checked.partition_count;
+  submission.input = *request.input;
+  CUZK_TRY(const AcceptedJob accepted, journal_->accept(submission));
+  if (accepted.acceptance != Acceptance::kJoined) {
+    CUZK_TRY_STATUS(give(accepted.job, checked));
+  }
+  Submitted out{request.request_id, accepted.acceptance, accepted.job.state, 0};
+  const MutexLock hold(mutex_);
+  if (const Entry* entry = live(request.request_id)) {
+    out.state = entry->running ? JobState::kRunning : JobState::kQueued;
+    out.queue_position = queue_position(*entry);
+  }
+  return out;
+}
+
+// Hands an accepted job to the executor, whose refusal takes the acceptance back. While the
+// executor takes none, the job waits for the feeder.
+Status Engine::State::give(const JobRecord& record, const Checked& checked) {
+  RunRequest request;
+  {
+    const MutexLock hold(mutex_);
+    Entry& entry = enter(record);
+    // An earlier attempt that was cancelled may have to end first.
+    const bool is_free = entry.place == Place::kWaiting;
+    if (!is_free || !may_give_now(entry)) {
+      if (is_free) wait_for_feeding(entry);
+      say({.kind = Happening::Kind::kAccepted, .id = entry.id, .at_ms = now_ms()});
+      return base::ok_status();
+    }
+    set_place(entry, Place::kGiving);
+    request = request_of(entry);
+  }
+  if (record.attempt > 1) add_finished(request, record.partition_count);
+  request.plan = checked.plan;
+  // The bytes are at hand as long as the submitter has them.
+  request.input = [weak = std::weak_ptr<const base::Bytes>(checked.request.input),
+                   read = std::move(request.input)]() -> Result<SharedBytes> {
+    if (SharedBytes bytes = weak.lock()) return bytes;
+    return read();
+  };
+  const Status outcome = executor_->run(std::move(request));
+  bool is_refused = !outcome.ok() && outcome.error().kind != ErrorKind::kAlreadyExists;
+  if (is_refused && outcome.error().kind == ErrorKind::kUnavailable) {
+    const MutexLock hold(mutex_);
+    const Entry* entry = entry_of(record.sequence);
+    // A crash while it was given: the job waits for the next process.
+    if (!stopping_ && (executor_down_ || (entry != nullptr && entry->lost))) is_refused = false;
+  }
+  if (is_refused) return take_back(record, outcome.error());
+  given(record.sequence, outcome);
+  say({.kind = Happening::Kind::kAccepted, .id = record.sequence, .at_ms = now_ms()});
+  return base::ok_status();
+}
+
+Error Engine::State::take_back(const JobRecord& record, Error refusal) {
+  const Status withdrawn = journal_->withdraw(record.request_id, record.attempt, refusal);
+  if (!withdrawn.ok()) {
+    base::log(base::LogLevel::kError,
+              fmt::format("job '{}' was refused, but stays in the journal: {}", record.request_id,
+                          withdrawn.error().message));
+  }
+  const MutexLock hold(mutex_);
+  Entry* entry = entry_of(record.sequence);
+  if (entry == nullptr) return refusal;
+  if (record.attempt > 1) {  // a failed job once more: whoever waits for it hears so
+    set_place(*entry, Place::kWaiting);
+    say({.kind = Happening::Kind::kFinal, .id = record.sequence, .attempt = record.attempt});
+  } else {
+    --live_count_;
+    forget(*entry);
+  }
+  return refusal;
+}
+
+Engine::State::Entry& Engine::State::enter(const JobRecord& record) {
+  Entry* entry = entry_of(record.sequence);
+  if (entry == nullptr) {
+    auto fresh = std::make_unique<Entry>();
+    entry = fresh.get();
+    entry->id = record.sequence;
+    entry->request_id = record.request_id;
+    entry->kind = record.kind;
+    entry->partition_count = record.partition_count;
+    by_id_.emplace(entry->id, entry);
+    entries_.emplace(record.request_id, std::move(fresh));
+    ++live_count_;
+  } else {  // cancelled or failed a moment ago
+    if (entry->over) ++live_count_;
+    entry->over = entry->cancel = entry->announced = false;
+    if (entry->ended) {  // its end was recorded and not yet told; the executor has it no more
+      entry->ended = false;
+      set_place(*entry, Place::kWaiting);
+    }
+    entry->stale = entry->place != Place::kWaiting;
+    entry->running = entry->start_recorded = entry->suspect = false;
+    take_from_backlog(*entry);
+  }
+  entry->priority = static_cast<Priority>(
+      std::min<std::uint32_t>(record.priority, static_cast<std::uint32_t>(Priority::kLow)));
+  entry->deadline_ms = record.deadline_ms;
+  entry->attempt = record.attempt;
+  entry->crash_count = record.crash_count;
+  entry->accepted_ms = record.accepted_ms;
+  entry->suspect = record.crash_count > 0 && record.crash_count + 1 >= options_.crashes_max;
+  return *entry;
+}
+
+bool Engine::State::may_give_now(const Entry& entry) const {
+  if (executor_down_ || stopping_ || entry.suspect) return false;
+  return entry.priority == Priority::kCritical || (suspects_.empty() && !suspect_given_);
+}
+
+std::uint64_t Engine::State::queue_position(const Entry& entry) const {
+  if (entry.running) return 0;
+  const Rank rank = entry.rank();
+  return static_cast<std::uint64_t>(
+      std::count_if(entries_.begin(), entries_.end(), [&](const auto& item) {
+        const Entry& other = *item.second;
+        return !other.over && !other.running && !other.ended && other.rank() < rank;
+      }));
+}
+
+Result<Engine::Cancelled> Engine::State::cancel(std::string_view request_id) {
+  const std::string id(request_id);
+  Cancelled out;
+  {
+    const MutexLock hold(mutex_);
+    claim(id);
+    const Entry* entry = live(id);
+    out.was_running = entry != nullptr && entry->running;
+  }
+  const auto state = journal_->cancel(id);
+  std::optional<JobId> to_stop;
+  {
+    const MutexLock hold(mutex_);
+    Entry* entry = live(id);
+    if (state.ok() && *state == JobState::kCancelled && entry != nullptr && !entry->ended) {
+      entry->cancel = true;
+      if (entry->place == Place::kGiven) to_stop = entry->id;
+      take_from_backlog(*entry);
+      say({.kind = Happening::Kind::kFinal, .id = entry->id, .attempt = entry->attempt});
+    }
+    release(id);
+  }
+  if (to_stop) (void)executor_->cancel(*to_stop);  // kNotFound: it has just ended
+  if (!state.ok()) return state.error();
+  out.state = *state;
+  if (out.state != JobState::kCancelled) out.was_running = false;
+  return out;
+}
+
+}  // namespace cuzk::engine
