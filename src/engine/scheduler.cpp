@@ -286,12 +286,14 @@ void Scheduler::end_if_over(Job& job, std::int64_t now_ms) {
       counts_.partitions[s] -= job.in_state[s];
     }
   }
-  if (!job.failure) {
+  if (job.withdrawn) {
+    // Its owner has it.
+  } else if (!job.failure) {
     ++counts_.completed_jobs;
   } else {
     ++(job.failure->kind == ErrorKind::kCancelled ? counts_.cancelled_jobs : counts_.failed_jobs);
   }
-  outcomes_.push_back({job.spec.id, std::move(job.failure)});
+  outcomes_.push_back({job.spec.id, std::move(job.failure), job.withdrawn});
   jobs_.erase(outcomes_.back().job);
 }
 
@@ -310,6 +312,67 @@ base::Status Scheduler::cancel(JobId id, std::int64_t now_ms) {
           now_ms);
   admit_jobs(now_ms);
   return base::ok_status();
+}
+
+void Scheduler::open(JobId id) {
+  const auto found = jobs_.find(id);
+  if (found != jobs_.end()) found->second.spec.opens_later = false;
+}
+
+void Scheduler::withdraw(JobId id, Error reason, std::int64_t now_ms) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second.ending) return;
+  found->second.withdrawn = true;
+  end_job(found->second, std::move(reason), now_ms);
+  admit_jobs(now_ms);
+}
+
+void Scheduler::withdraw_all(const Error& reason, std::int64_t now_ms) {
+  for (auto& [id, job] : jobs_) {
+    if (!job.ending) job.withdrawn = true;
+  }
+  fail_all(reason, now_ms);
+}
+
+base::Status Scheduler::hold_key(const SharedKey& key, std::int64_t now_ms) {
+  const std::uint64_t capacity = memory_.capacity_bytes(Priority::kNormal);
+  if (key.bytes > capacity) {
+    return Error{ErrorKind::kResourceExhausted,
+                 fmt::format("the key can never fit: it takes {} bytes and the budget leaves {}",
+                             key.bytes, capacity)};
+  }
+  const bool was_referred = keys_.referred(key.id);
+  if (!was_referred && !memory_.may_enter(key.bytes, 0, Priority::kNormal)) {
+    return Error{ErrorKind::kUnavailable,
+                 fmt::format("the key takes {} bytes, which the jobs in flight do not leave of {}",
+                             key.bytes, capacity)};
+  }
+  const bool added = keys_.refer(key);
+  if (!added && !was_referred) memory_.refer_key(key.bytes);
+  if (added) {
+    make_room(key.bytes, Priority::kNormal);
+    memory_.add_idle_key(key.bytes);
+    memory_.refer_key(key.bytes);
+  }
+  admit_jobs(now_ms);
+  return base::ok_status();
+}
+
+void Scheduler::release_key(const SharedKey& key, std::int64_t now_ms) {
+  if (keys_.unrefer(key.id, now_ms)) memory_.unrefer_key(key.bytes);
+  admit_jobs(now_ms);
+}
+
+base::Result<bool> Scheduler::drop_key(KeyId id, std::int64_t now_ms) {
+  if (!keys_.present(id)) return false;
+  if (keys_.referred(id)) {
+    return Error{ErrorKind::kUnavailable, "the key is in use"};
+  }
+  memory_.drop_idle_key(keys_.drop_idle(id).bytes);
+  evictions_.push_back(id);
+  ++counts_.evicted_keys;
+  admit_jobs(now_ms);
+  return true;
 }
 
 void Scheduler::restore_device(std::uint32_t device) {
@@ -335,6 +398,11 @@ std::optional<PartitionState> Scheduler::partition_state(JobId id, std::size_t p
 bool Scheduler::in_flight(JobId id) const {
   const auto found = jobs_.find(id);
   return found != jobs_.end() && found->second.in_flight;
+}
+
+bool Scheduler::ending(JobId id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() || found->second.ending;
 }
 
 void Scheduler::check_invariants() const {
@@ -369,7 +437,7 @@ void Scheduler::check_invariants() const {
   CUZK_CHECK(running == in_state[index_of(PartitionState::kWitness)] +
                             in_state[index_of(PartitionState::kDevice)] +
                             in_state[index_of(PartitionState::kFinish)]);
-  const bool nothing_left = jobs_.empty();
+  const bool nothing_left = jobs_.empty() && !keys_.any_referred();
   CUZK_CHECK(!nothing_left || memory_.held_bytes() == memory_.key_idle_bytes());
 }
 

@@ -27,7 +27,9 @@
 // Failure. A partition that fails is tried once more, on another worker or device where there is
 // one; then the job fails by its name, its waiting partitions end at once and its running ones are
 // asked to stop (should_stop). A device that fails `quarantine_failures` times in a row gets no
-// more work until restore_device().
+// more work until restore_device(). Wrong proofs alone do not tell a bad device from a bad key or
+// witness: where a second device makes a wrong proof of the same partition neither is blamed, and
+// the last usable device stays in use.
 #pragma once
 
 #include <array>
@@ -74,6 +76,9 @@ struct JobSpec {
   std::optional<std::int64_t> deadline_ms;
   SharedKey key;
   std::uint64_t input_bytes = 0;          // held once, from admission to the job's end
+  // Until open() one partition at a time is given out: the first one fetches what all need, and
+  // the other witness workers do not wait for it.
+  bool opens_later = false;
   std::vector<PartitionPlan> partitions;  // those still to be proved; at least one
 
   std::uint64_t peak_bytes() const;
@@ -113,6 +118,7 @@ inline constexpr std::size_t kPartitionStateCount = 8;
 struct JobOutcome {
   JobId job = 0;
   std::optional<base::Error> failure;  // none: completed; kCancelled: cancelled
+  bool withdrawn = false;
 };
 
 // What happened to a partition, beside its reason in words.
@@ -120,6 +126,7 @@ enum class Fault : std::uint8_t {
   kWork,        // the stage itself: a witness that breaks a constraint, memory refused
   kDevice,      // the device: counts towards its quarantine
   kWrongProof,  // the self-check said no: counts towards the quarantine of the device that made it
+  kFinal,       // the job's own doing: another attempt is in vain
 };
 
 struct SchedulerCounts {
@@ -158,18 +165,40 @@ class Scheduler {
 
   // The worker's assignment ended: well, badly, or because should_stop() asked for it.
   void done(WorkerId worker, std::int64_t now_ms);
-  void failed(WorkerId worker, Fault fault, base::Error reason, std::int64_t now_ms);
+  // In the witness stage: the partition turned out to be proved already, and is done.
+  void done_whole(WorkerId worker, std::int64_t now_ms);
+  // Of the device stage: `keeps_witness` says whether it is still there for the second attempt.
+  void failed(WorkerId worker, Fault fault, base::Error reason, std::int64_t now_ms,
+              bool keeps_witness = true);
   void stopped(WorkerId worker, std::int64_t now_ms);
+
+  void open(JobId job);
 
   // To be asked at chunk borders. Whether the running assignment is no longer wanted; whether a
   // critical partition waits that no idle worker can take: then take_inline() gives it, and this
   // worker reports its end before that of its own work.
   bool should_stop(WorkerId worker) const;
   bool should_yield(WorkerId worker) const;
+  // Whether a critical partition waits for any stage; where none does nobody should yield.
+  bool critical_waits() const;
   std::optional<Assignment> take_inline(WorkerId worker, std::int64_t now_ms);
 
   // Error kNotFound: unknown, or over already. Cancelling twice is fine.
   base::Status cancel(JobId job, std::int64_t now_ms);
+
+  // Takes a job back for its owner, who keeps it: its outcome has the error and is marked, the
+  // counts leave it out. Nothing happens where it is over or ending. The second: all jobs.
+  void withdraw(JobId job, base::Error reason, std::int64_t now_ms);
+  void withdraw_all(const base::Error& reason, std::int64_t now_ms);
+
+  // A reference to a key by somebody who is no job, from hold_key until release_key; idle keys go
+  // where its bytes need their room. Error kUnavailable, or kResourceExhausted where it can never
+  // fit, with the arithmetic.
+  base::Status hold_key(const SharedKey& key, std::int64_t now_ms);
+  void release_key(const SharedKey& key, std::int64_t now_ms);
+  // Drops a key that nobody refers to; it is among the evictions then. False where it is not there.
+  // Error kUnavailable: it is in use.
+  base::Result<bool> drop_key(KeyId key, std::int64_t now_ms);
 
   // No more submissions; what is accepted goes on.
   void drain() { draining_ = true; }
@@ -186,6 +215,8 @@ class Scheduler {
   // Nothing once the job is over.
   std::optional<PartitionState> partition_state(JobId job, std::size_t partition) const;
   bool in_flight(JobId job) const;
+  // Whether it failed, was cancelled or withdrawn, or is over.
+  bool ending(JobId job) const;
   // Every sum and counter recomputed from the states; ends the process where one is wrong.
   void check_invariants() const;
 
@@ -197,6 +228,7 @@ class Scheduler {
     std::uint32_t device = 0;  // that runs or ran it
     std::optional<WorkerId> failed_on;
     std::optional<std::uint32_t> failed_device;
+    Fault first_fault = Fault::kWork;
     std::string first_failure;
   };
   struct Job {
@@ -204,6 +236,7 @@ class Scheduler {
     Rank rank;
     bool in_flight = false;
     bool ending = false;
+    bool withdrawn = false;
     std::optional<base::Error> failure;
     std::vector<Partition> partitions;
     std::array<std::uint32_t, kPartitionStateCount> in_state{};
@@ -271,8 +304,11 @@ class Scheduler {
 
   // Reports (scheduler_report.cpp).
   Running take_running(WorkerId worker);
-  void retry(Job& job, std::size_t partition, Stage stage, WorkerId worker);
-  void blame_device(std::uint32_t device, std::int64_t now_ms);
+  void fail_for_good(Job& job, std::size_t partition, Stage stage, base::Error reason,
+                     std::int64_t now_ms);
+  void retry(Job& job, std::size_t partition, Stage stage, WorkerId worker, bool keeps_witness);
+  void blame_device(std::uint32_t device, Fault fault, std::int64_t now_ms);
+  void clear_of_blame(std::uint32_t device);
   void move(Job& job, std::size_t partition, PartitionState state);
   void release_slot(Partition& partition);
   Job& job_of(JobId id) { return jobs_.at(id); }

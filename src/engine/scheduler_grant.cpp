@@ -68,6 +68,8 @@ std::optional<std::size_t> Scheduler::candidate(const Job& job, Stage stage, con
                                                 WorkerId id) const {
   const PartitionState wanted = waiting_for(stage);
   if (job.in_state[static_cast<std::size_t>(wanted)] == 0) return std::nullopt;
+  const auto running = job.in_state[static_cast<std::size_t>(PartitionState::kWitness)];
+  if (stage == Stage::kWitness && job.spec.opens_later && running > 0) return std::nullopt;
   for (std::size_t p = 0; p < job.partitions.size(); ++p) {
     const Partition& partition = job.partitions[p];
     if (partition.state == wanted && !avoids(partition, stage, worker, id)) return p;
@@ -247,6 +249,16 @@ Scheduler::Choice Scheduler::critical_choice(WorkerId id, Stage& stage) const {
     return choice;
   }
   return {};
+}
+
+bool Scheduler::critical_waits() const {
+  for (const auto& [rank, job] : flying_) {
+    if (rank.priority != Priority::kCritical) break;
+    for (const Stage stage : {Stage::kWitness, Stage::kDevice, Stage::kFinish}) {
+      if (job->in_state[static_cast<std::size_t>(waiting_for(stage))] > 0) return true;
+    }
+  }
+  return false;
 }
 
 bool Scheduler::should_yield(WorkerId id) const {

@@ -67,34 +67,68 @@ void Scheduler::stopped(WorkerId id, std::int64_t now_ms) {
   admit_jobs(now_ms);
 }
 
-void Scheduler::failed(WorkerId id, Fault fault, base::Error reason, std::int64_t now_ms) {
+void Scheduler::done_whole(WorkerId id, std::int64_t now_ms) {
+  const Running running = take_running(id);
+  Job& job = job_of(running.job);
+  CUZK_CHECK(running.stage == Stage::kWitness);
+  if (job.ending) {
+    end_partition(job, running.partition);
+  } else {
+    memory_.drop_witness(job.spec.partitions[running.partition], job.rank.priority);
+    release_slot(job.partitions[running.partition]);
+    move(job, running.partition, PartitionState::kDone);
+  }
+  end_if_over(job, now_ms);
+  admit_jobs(now_ms);
+}
+
+void Scheduler::failed(WorkerId id, Fault fault, base::Error reason, std::int64_t now_ms,
+                       bool keeps_witness) {
   const Running running = take_running(id);
   Job& job = job_of(running.job);
   Partition& partition = job.partitions[running.partition];
   // A witness has met no device yet, whatever is said of it.
-  const bool blames_device = fault != Fault::kWork && running.stage != Stage::kWitness;
+  const bool is_of_device = (fault == Fault::kDevice || fault == Fault::kWrongProof) &&
+                            running.stage != Stage::kWitness;
   const std::uint32_t device = partition.device;
+  const bool second_opinion = fault == Fault::kWrongProof && partition.attempt > 1 &&
+                              partition.first_fault == Fault::kWrongProof &&
+                              partition.failed_device.value_or(device) != device;
+  if (second_opinion) clear_of_blame(*partition.failed_device);
   if (job.ending) {
     end_partition(job, running.partition);
     end_if_over(job, now_ms);
-  } else if (partition.attempt == 1) {
+  } else if (partition.attempt == 1 && fault != Fault::kFinal) {
+    partition.first_fault = fault;
     partition.first_failure = std::move(reason.message);
-    if (blames_device) partition.failed_device = device;
-    retry(job, running.partition, running.stage, id);
+    if (is_of_device) partition.failed_device = device;
+    retry(job, running.partition, running.stage, id, keeps_witness);
   } else {
-    const auto sentence = fmt::format(
-        "{}: partition {} failed twice, the second time in the {} stage: {}; the first time: {}",
-        job.spec.name, job.spec.partitions[running.partition].index, to_string(running.stage),
-        reason.message, partition.first_failure);
-    end_partition(job, running.partition);
-    end_job(job, {reason.kind, sentence}, now_ms);
+    fail_for_good(job, running.partition, running.stage, std::move(reason), now_ms);
   }
-  if (blames_device) blame_device(device, now_ms);
+  if (is_of_device && !second_opinion) blame_device(device, fault, now_ms);
   admit_jobs(now_ms);
 }
 
+void Scheduler::fail_for_good(Job& job, std::size_t index, Stage stage, base::Error reason,
+                              std::int64_t now_ms) {
+  const Partition& partition = job.partitions[index];
+  const std::uint32_t number = job.spec.partitions[index].index;
+  std::string sentence;
+  if (partition.attempt == 1) {
+    sentence = fmt::format("{}: partition {} failed in the {} stage: {}", job.spec.name, number,
+                           to_string(stage), reason.message);
+  } else {
+    sentence = fmt::format(
+        "{}: partition {} failed twice, the second time in the {} stage: {}; the first time: {}",
+        job.spec.name, number, to_string(stage), reason.message, partition.first_failure);
+  }
+  end_partition(job, index);
+  end_job(job, {reason.kind, std::move(sentence)}, now_ms);
+}
+
 // Back to where it can begin again with what it still has.
-void Scheduler::retry(Job& job, std::size_t index, Stage stage, WorkerId id) {
+void Scheduler::retry(Job& job, std::size_t index, Stage stage, WorkerId id, bool keeps_witness) {
   Partition& partition = job.partitions[index];
   const PartitionPlan& plan = job.spec.partitions[index];
   ++counts_.retried_partitions;
@@ -103,7 +137,7 @@ void Scheduler::retry(Job& job, std::size_t index, Stage stage, WorkerId id) {
   switch (stage) {
     case Stage::kWitness: memory_.drop_witness(plan, job.rank.priority); break;
     case Stage::kDevice:
-      if (memory_.may_return(plan, job.rank.priority)) {
+      if (keeps_witness && memory_.may_return(plan, job.rank.priority)) {
         memory_.return_witness(plan, job.rank.priority);
         if (config_.slot_release == SlotRelease::kAtDelivery) {
           partition.holds_slot = true;
@@ -120,18 +154,26 @@ void Scheduler::retry(Job& job, std::size_t index, Stage stage, WorkerId id) {
   move(job, index, PartitionState::kQueued);
 }
 
-void Scheduler::blame_device(std::uint32_t index, std::int64_t now_ms) {
+void Scheduler::blame_device(std::uint32_t index, Fault fault, std::int64_t now_ms) {
   Device& device = devices_[index];
   if (++device.failure_count < config_.quarantine_failures || device.quarantined) return;
+  const auto unusable = std::count_if(devices_.begin(), devices_.end(),
+                                      [](const Device& d) { return d.quarantined; });
+  const bool is_last = static_cast<std::size_t>(unusable) + 1 == devices_.size();
+  if (is_last && fault == Fault::kWrongProof) return;
   device.quarantined = true;
   device.key.reset();
-  const bool none_left =
-      std::all_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.quarantined; });
-  if (!none_left) return;
+  if (!is_last) return;
   fail_all({base::ErrorKind::kUnavailable,
             fmt::format("device {} failed {} times in a row and no other is left", index,
                         device.failure_count)},
            now_ms);
+}
+
+void Scheduler::clear_of_blame(std::uint32_t index) {
+  Device& device = devices_[index];
+  if (device.failure_count > 0) --device.failure_count;
+  if (device.failure_count < config_.quarantine_failures) device.quarantined = false;
 }
 
 }  // namespace cuzk::engine

@@ -24,6 +24,21 @@ bool SharedKeys::referred(KeyId id) const {
   return found != keys_.end() && found->second.reference_count > 0;
 }
 
+bool SharedKeys::any_referred() const {
+  for (const auto& [id, entry] : keys_) {
+    if (entry.reference_count > 0) return true;
+  }
+  return false;
+}
+
+SharedKey SharedKeys::drop_idle(KeyId id) {
+  const auto found = keys_.find(id);
+  CUZK_CHECK(found != keys_.end() && found->second.reference_count == 0);
+  const SharedKey dropped{id, found->second.bytes};
+  keys_.erase(found);
+  return dropped;
+}
+
 std::optional<SharedKey> SharedKeys::drop_oldest_idle() {
   auto oldest = keys_.end();
   for (auto entry = keys_.begin(); entry != keys_.end(); ++entry) {
@@ -33,9 +48,7 @@ std::optional<SharedKey> SharedKeys::drop_oldest_idle() {
     }
   }
   if (oldest == keys_.end()) return std::nullopt;
-  const SharedKey dropped{oldest->first, oldest->second.bytes};
-  keys_.erase(oldest);
-  return dropped;
+  return drop_idle(oldest->first);
 }
 
 }  // namespace cuzk::engine

@@ -16,7 +16,7 @@ using KeyId = std::uint64_t;
 // What the partitions of a job share: a proving key and the matrices of its circuit.
 struct SharedKey {
   KeyId id = 0;
-  std::uint64_t bytes = 0;  // resident; 0 where it is mapped and the kernel's to keep
+  std::uint64_t bytes = 0;  // resident, mapped pages too; 0 where somebody else accounts for it
 };
 
 // Not thread-safe.
@@ -29,6 +29,9 @@ class SharedKeys {
   // Whether somebody refers to it; whether it is there at all.
   bool referred(KeyId id) const;
   bool present(KeyId id) const { return keys_.count(id) != 0; }
+  bool any_referred() const;
+  // Drops a key that is there and idle.
+  SharedKey drop_idle(KeyId id);
   // Drops the idle key that was used longest ago; nothing when none is idle.
   std::optional<SharedKey> drop_oldest_idle();
 

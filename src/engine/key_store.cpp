@@ -1,0 +1,268 @@
+// Single-flight loads on threads of their own, and who holds what.
+#include "engine/key_store.h"
+
+#include <exception>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace cuzk::engine {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+using KeyResult = base::Result<std::shared_ptr<const LoadedKey>>;
+
+// One load and its outcome.
+struct KeyLoad {
+  mutable base::Mutex mutex;
+  mutable std::condition_variable_any settled;
+  std::optional<KeyResult> outcome CUZK_GUARDED_BY(mutex);
+  std::uint32_t wish_count CUZK_GUARDED_BY(mutex) = 0;
+  std::stop_source stop;
+  std::thread thread;  // joined by the store alone
+
+  bool is_over() const CUZK_EXCLUDES(mutex) {
+    const MutexLock lock(mutex);
+    return outcome.has_value();
+  }
+  bool is_loaded() const CUZK_EXCLUDES(mutex) {
+    const MutexLock lock(mutex);
+    return outcome && outcome->ok();
+  }
+  // Whether a wish can still join: not where the last one left and the load is being stopped.
+  bool join() CUZK_EXCLUDES(mutex) {
+    const MutexLock lock(mutex);
+    if (outcome ? !outcome->ok() : stop.stop_requested()) return false;
+    ++wish_count;
+    return true;
+  }
+  void wait() const CUZK_EXCLUDES(mutex) {
+    const MutexLock lock(mutex);
+    while (!outcome) settled.wait(mutex);
+  }
+};
+
+namespace {
+
+// A key with what pays for it.
+struct CountedKey {
+  base::Permit permit;
+  std::shared_ptr<const LoadedKey> key;  // dies first
+};
+
+}  // namespace
+
+KeyStore::KeyStore(base::Ledger& ledger, std::function<void()> on_settled)
+    : ledger_(ledger), on_settled_(std::move(on_settled)) {}
+
+KeyStore::~KeyStore() {
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& load : loads_) load->stop.request_stop();
+  }
+  join_loads(true);
+}
+
+KeyStore::Wish::~Wish() {
+  if (load_ == nullptr) return;
+  const MutexLock lock(load_->mutex);
+  if (--load_->wish_count == 0 && !load_->outcome) load_->stop.request_stop();
+}
+
+base::Result<SharedKey> KeyStore::enroll(const KeySource& source) {
+  std::string identity;
+  if (source.identity) {
+    CUZK_TRY(identity, source.identity());
+  }
+  const MutexLock lock(mutex_);
+  for (auto& [id, entry] : entries_) {
+    if (entry.source.name == source.name && entry.identity == identity &&
+        entry.source.bytes == source.bytes) {
+      ++entry.user_count;
+      return SharedKey{id, source.bytes};
+    }
+  }
+  const KeyId id = next_id_++;
+  Entry& entry = entries_[id];
+  entry.source = source;
+  entry.identity = std::move(identity);
+  entry.user_count = 1;
+  return SharedKey{id, source.bytes};
+}
+
+void KeyStore::leave(KeyId id) {
+  const MutexLock lock(mutex_);
+  Entry& entry = entries_.at(id);
+  CUZK_CHECK(entry.user_count > 0);
+  --entry.user_count;
+  forget_if_unused(id);
+}
+
+void KeyStore::forget_if_unused(KeyId id) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end() || found->second.user_count > 0) return;
+  const auto& load = found->second.load;
+  if (load == nullptr || (load->is_over() && !load->is_loaded())) entries_.erase(found);
+}
+
+KeyStore::Wish KeyStore::ask(KeyId id) {
+  std::shared_ptr<KeyLoad> before;
+  Wish wish;
+  for (;;) {
+    if (before != nullptr) before->wait();  // it was being stopped: two would not fit the budget
+    join_loads(false);
+    const MutexLock lock(mutex_);
+    Entry& entry = entries_.at(id);
+    if (entry.load != nullptr && entry.load->join()) {
+      wish.load_ = entry.load;
+      return wish;
+    }
+    if (entry.load != nullptr && !entry.load->is_over()) {
+      before = entry.load;
+      continue;
+    }
+    const auto load = std::make_shared<KeyLoad>();
+    load->join();
+    loads_.reserve(loads_.size() + 1);
+    entry.load = load;
+    wish.load_ = load;
+    begin(id, entry.source, load);
+    return wish;
+  }
+}
+
+void KeyStore::begin(KeyId id, const KeySource& source, const std::shared_ptr<KeyLoad>& load) {
+  try {
+    load->thread = std::thread([this, id, source, load] { run_load(id, source, load); });
+    loads_.push_back(load);
+  } catch (const std::system_error& error) {
+    const MutexLock lock(load->mutex);
+    load->outcome.emplace(Error{ErrorKind::kResourceExhausted,
+                                "no thread to load the key " + source.name + ": " + error.what()});
+  }
+}
+
+void KeyStore::run_load(KeyId id, const KeySource& source, const std::shared_ptr<KeyLoad>& load) {
+  groth16::Control control;
+  control.cancel = load->stop.get_token();
+  KeyResult result = load_counted(source, control);
+  {
+    const MutexLock lock(load->mutex);
+    load->outcome.emplace(std::move(result));
+  }
+  load->settled.notify_all();
+  {
+    const MutexLock lock(mutex_);
+    forget_if_unused(id);
+  }
+  on_settled_();
+}
+
+KeyResult KeyStore::load_counted(const KeySource& source, const groth16::Control& control) try {
+  CUZK_TRY(auto permit, ledger_.admit(source.bytes, base::MemoryCategory::kSrs, source.name));
+  CUZK_TRY(auto key, source.load(control));
+  const std::uint64_t bytes = key->byte_count();
+  if (bytes > source.bytes) {
+    return Error{ErrorKind::kInternal,
+                 fmt::format("the key {} takes {} bytes, more than the {} that it announced",
+                             source.name, bytes, source.bytes)};
+  }
+  { const base::Permit unused = permit.split(source.bytes - bytes); }
+  auto counted = std::make_shared<CountedKey>();
+  counted->permit = std::move(permit);
+  counted->key = std::move(key);
+  const LoadedKey* const raw = counted->key.get();
+  return std::shared_ptr<const LoadedKey>(std::move(counted), raw);
+} catch (const std::bad_alloc&) {
+  return Error{ErrorKind::kResourceExhausted,
+               "the key " + source.name + ": the system has no memory left for it"};
+} catch (const std::exception& exception) {
+  return Error{ErrorKind::kInternal, "the key " + source.name + ": " + exception.what()};
+}
+
+std::optional<KeyResult> KeyStore::answer(const Wish& wish) const {
+  const MutexLock lock(wish.load_->mutex);
+  return wish.load_->outcome;
+}
+
+bool KeyStore::loaded(KeyId id) const {
+  const MutexLock lock(mutex_);
+  const auto found = entries_.find(id);
+  return found != entries_.end() && found->second.load != nullptr &&
+         found->second.load->is_loaded();
+}
+
+std::shared_ptr<const LoadedKey> KeyStore::drop(KeyId id) {
+  std::shared_ptr<KeyLoad> load;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return nullptr;
+    load = std::exchange(found->second.load, nullptr);
+    forget_if_unused(id);
+  }
+  if (load == nullptr) return nullptr;
+  load->stop.request_stop();
+  load->wait();
+  const MutexLock lock(load->mutex);
+  if (!load->outcome->ok()) return nullptr;
+  auto key = std::move(*load->outcome).value();
+  load->outcome.emplace(Error{ErrorKind::kUnavailable, "the key was evicted"});
+  return key;
+}
+
+std::vector<KeyId> KeyStore::all_of(const std::string& name) const {
+  const MutexLock lock(mutex_);
+  std::vector<KeyId> ids;
+  for (const auto& [id, entry] : entries_) {
+    if (entry.source.name == name) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::uint64_t KeyStore::loaded_bytes(KeyId id) const {
+  const MutexLock lock(mutex_);
+  const auto found = entries_.find(id);
+  if (found == entries_.end() || found->second.load == nullptr) return 0;
+  const MutexLock load_lock(found->second.load->mutex);
+  const auto& outcome = found->second.load->outcome;
+  return outcome && outcome->ok() ? outcome->value()->byte_count() : 0;
+}
+
+std::vector<KeyReport> KeyStore::report() const {
+  const MutexLock lock(mutex_);
+  std::vector<KeyReport> keys;
+  for (const auto& [id, entry] : entries_) {
+    KeyReport key{entry.source.name, KeyTier::kCold, entry.source.bytes, entry.user_count};
+    if (entry.load != nullptr) {
+      const MutexLock load_lock(entry.load->mutex);
+      if (entry.load->outcome && entry.load->outcome->ok()) {
+        const LoadedKey& loaded = *entry.load->outcome->value();
+        key.tier = loaded.tier();
+        key.bytes = loaded.byte_count();
+      }
+    }
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+void KeyStore::join_loads(bool all) {
+  std::vector<std::shared_ptr<KeyLoad>> over;
+  {
+    const MutexLock lock(mutex_);
+    std::erase_if(loads_, [&over, all](const std::shared_ptr<KeyLoad>& load) {
+      if (!all && !load->is_over()) return false;
+      over.push_back(load);
+      return true;
+    });
+  }
+  for (const auto& load : over) load->thread.join();
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,360 @@
+// Jobs: how they come in and end, and what is freed in between. pipeline.h tells the whole.
+#include "engine/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "engine/pipeline_core.h"
+
+namespace cuzk::engine {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+
+constexpr std::uint32_t kAgainMax = 3;
+
+std::int64_t steady_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Error stopping_error() { return {ErrorKind::kUnavailable, "the engine is stopping"}; }
+
+}  // namespace
+
+PipelineCore::PipelineCore(PipelineOptions options, ExecutorEvents& events)
+    : options_(std::move(options)),
+      ledger_(*options_.ledger),
+      start_ms_(steady_ms()),
+      events_(events),
+      scheduler_(scheduler_config(options_)),
+      device_counts_(options_.devices.size()),
+      store_(ledger_, [this] {
+        const MutexLock lock(mutex_);
+        wake_all();
+      }) {
+  std::uint32_t device_workers = 0;
+  for (const ProvingDevice& device : options_.devices) device_workers += device.worker_count;
+  const std::pair<Stage, std::uint32_t> kinds[] = {{Stage::kFinish, options_.finish_workers},
+                                                   {Stage::kDevice, device_workers},
+                                                   {Stage::kWitness, options_.witness_workers}};
+  for (const auto& [kind, count] : kinds) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      workers_.push_back(std::make_unique<PipelineWorker>());
+      workers_.back()->id = {kind, i};
+    }
+  }
+  for (const auto& worker : workers_) {
+    worker->thread = std::thread([this, own = worker.get()] { work(*own); });
+  }
+}
+
+PipelineCore::~PipelineCore() { stop(); }
+
+std::int64_t PipelineCore::now_ms() const { return steady_ms() - start_ms_; }
+
+base::Result<JobPlan> PipelineCore::read_plan(const RunRequest& request) const {
+  if (request.plan) return *request.plan;
+  CUZK_TRY(const JobType* type, options_.types->find(request.kind));
+  CUZK_TRY(const SharedBytes input, request.input());
+  CUZK_TRY(const auto work, type->read(input));
+  return plan_of(*work);
+}
+
+base::Status PipelineCore::run(RunRequest request) {
+  {
+    const MutexLock lock(mutex_);
+    if (stopping_) return stopping_error();
+    if (jobs_.count(request.id) != 0) {
+      return Error{ErrorKind::kAlreadyExists, fmt::format("job {} is there already", request.id)};
+    }
+  }
+  return take_in(std::move(request), 0);
+}
+
+base::Status PipelineCore::take_in(RunRequest request, std::uint32_t again_count) {
+  const auto job = std::make_shared<PipelineJob>();
+  CUZK_TRY(job->plan, read_plan(request));
+  const std::size_t count = job->plan.partitions.size();
+  if (!request.finished.empty() && request.finished.size() != count) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("{}: {} finished partitions came with it, it has {}", request.name,
+                             request.finished.size(), count)};
+  }
+  job->request = std::move(request);
+  job->again_count = again_count;
+  job->started = again_count > 0;
+  job->parts.resize(count);
+  for (PipelinePart& part : job->parts) {
+    part.checkpoint = std::make_unique<PartCheckpoint>(*this, job->stop.get_token());
+  }
+  CUZK_TRY(job->shared_key, store_.enroll(job->plan.key));
+  const KeyId key = job->shared_key.id;
+  const std::vector<KeyId> same_name = store_.all_of(job->plan.key.name);
+  Debris debris;
+  base::Status status = base::ok_status();
+  {
+    const MutexLock lock(mutex_);
+    for (const KeyId other : same_name) {  // of files that are no longer
+      if (other != key) (void)scheduler_.drop_key(other, now_ms());
+    }
+    status = submit(job);
+    debris = dispatch();
+  }
+  settle(std::move(debris));
+  if (!status.ok()) store_.leave(key);
+  return status;
+}
+
+base::Status PipelineCore::submit(const JobPointer& job) {
+  if (stopping_) return stopping_error();
+  const auto found = jobs_.find(job->request.id);
+  if (found != jobs_.end()) {
+    if (!found->second->again || job->again_count == 0) {
+      return Error{ErrorKind::kAlreadyExists, job->request.name + " is there already"};
+    }
+    if (found->second->cancelled) {
+      return Error{ErrorKind::kCancelled, job->request.name + " was cancelled"};
+    }
+  }
+  JobSpec spec;
+  spec.id = job->request.id;
+  spec.name = job->request.name;
+  spec.priority = job->request.priority;
+  spec.deadline_ms = job->request.deadline_ms;
+  spec.key = job->shared_key;
+  spec.input_bytes = job->plan.held_bytes;
+  spec.partitions = job->plan.partitions;
+  spec.opens_later = true;
+  job->accepted_ms = now_ms();
+  CUZK_TRY_STATUS(scheduler_.submit(std::move(spec), job->accepted_ms));
+  if (found != jobs_.end()) {
+    job->times = found->second->times;
+    job->accepted_ms = found->second->accepted_ms;
+  }
+  jobs_[job->request.id] = job;
+  return base::ok_status();
+}
+
+base::Status PipelineCore::cancel(JobId id) {
+  Debris debris;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = jobs_.find(id);
+    auto status = scheduler_.cancel(id, now_ms());
+    if (!status.ok()) {
+      if (found == jobs_.end() || !found->second->again) return status;
+      found->second->cancelled = true;
+      return base::ok_status();
+    }
+    sweep(*found->second);
+    debris = dispatch();
+  }
+  settle(std::move(debris));
+  return base::ok_status();
+}
+
+void PipelineCore::stop() {
+  const MutexLock stop_lock(stop_mutex_);
+  Debris debris;
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    scheduler_.withdraw_all(stopping_error(), now_ms());
+    for (const auto& [id, job] : jobs_) sweep(*job);
+    debris = dispatch();
+  }
+  settle(std::move(debris));
+  {
+    const MutexLock lock(mutex_);
+    while (!jobs_.empty() || guest_count_ > 0) changed_.wait(mutex_);
+    exiting_ = true;
+    wake_all();
+  }
+  for (const auto& worker : workers_) {
+    if (worker->thread.joinable()) worker->thread.join();
+  }
+  events_.flush();
+}
+
+Debris PipelineCore::dispatch() {
+  for (bool granted = !stopping_; granted;) {
+    granted = false;
+    for (const auto& worker : workers_) {
+      if (!worker->is_idle()) continue;
+      const auto assignment = scheduler_.next(worker->id, now_ms());
+      if (!assignment) continue;
+      worker->assignment = *assignment;
+      note_grant(*assignment);
+      worker->wake.notify_all();
+      granted = true;
+    }
+  }
+  update_flags();
+  Debris debris;
+  debris.held = std::exchange(swept_, {});
+  debris.keys = scheduler_.take_evictions();
+  for (JobOutcome& outcome : scheduler_.take_outcomes()) {
+    const JobPointer job = jobs_.at(outcome.job);
+    debris.jobs.emplace_back(job, std::move(outcome));
+  }
+  if (debris.held.empty() && debris.keys.empty() && debris.jobs.empty()) return debris;
+  debris.ticket = next_ticket_++;
+  clearing_.insert(debris.ticket);
+  return debris;
+}
+
+void PipelineCore::settle(Debris debris) {
+  while (debris.ticket != 0) {
+    debris.held.clear();
+    for (const KeyId key : debris.keys) (void)store_.drop(key);
+    for (const auto& [job, outcome] : debris.jobs) {
+      for (PipelinePart& part : job->parts) part.held.clear();
+      job->work.reset();
+      job->key.reset();
+      job->input_permit = {};
+    }
+    std::vector<JobPointer> again;
+    Debris next;
+    {
+      const MutexLock lock(mutex_);
+      clearing_.erase(debris.ticket);
+      for (const auto& [job, outcome] : debris.jobs) {
+        if (outcome.withdrawn && job->again && !stopping_) {
+          again.push_back(job);
+        } else {
+          end_job(job, outcome);
+        }
+      }
+      wake_all();
+      next = dispatch();
+    }
+    for (const auto& [job, outcome] : debris.jobs) store_.leave(job->shared_key.id);
+    for (const JobPointer& job : again) take_in_again(job);
+    debris = std::move(next);
+  }
+}
+
+void PipelineCore::wait_cleared() {
+  const std::uint64_t until = next_ticket_;
+  while (!clearing_.empty() && *clearing_.begin() < until) changed_.wait(mutex_);
+}
+
+void PipelineCore::end_job(const JobPointer& job, const JobOutcome& outcome) {
+  if (outcome.failure) {
+    push_end(*job, *outcome.failure);
+  } else {
+    CUZK_CHECK(job->result.has_value());
+    push_end(*job, std::move(*job->result));
+  }
+  jobs_.erase(job->request.id);
+}
+
+void PipelineCore::push_end(const PipelineJob& job, base::Result<base::Bytes> outcome) {
+  JobTimes times = job.times;
+  times.total_ms = static_cast<std::uint64_t>(now_ms() - job.accepted_ms);
+  if (!job.started) times.queue_wait_ms = times.total_ms;
+  events_.push([id = job.request.id, outcome = std::move(outcome), times](
+                   ExecutorEvents& events) mutable {
+    events.job_ended(id, std::move(outcome), times);
+  });
+}
+
+// The job stays in the table until it is in the scheduler again, so that it can be cancelled.
+void PipelineCore::take_in_again(const JobPointer& job) {
+  base::Status status = base::ok_status();
+  if (job->again_count >= kAgainMax) {
+    status = Error{ErrorKind::kUnavailable,
+                   fmt::format("{}: the files of its key {} changed {} times before it could begin",
+                               job->request.name, job->plan.key.name, kAgainMax + 1)};
+  } else {
+    RunRequest request = job->request;
+    request.plan.reset();
+    status = take_in(std::move(request), job->again_count + 1);
+  }
+  if (status.ok()) return;
+  const MutexLock lock(mutex_);
+  push_end(*job, std::move(status).error());
+  jobs_.erase(job->request.id);
+  wake_all();
+}
+
+void PipelineCore::note_grant(const Assignment& assignment) {
+  PipelineJob& job = *jobs_.at(assignment.job);
+  if (!job.started) {
+    job.started = true;
+    job.times.queue_wait_ms = static_cast<std::uint64_t>(now_ms() - job.accepted_ms);
+    events_.push([id = assignment.job](ExecutorEvents& events) { events.job_started(id); });
+  }
+  if (assignment.stage == Stage::kDevice) ++device_counts_[assignment.device].started_count;
+  tell(job, assignment.partition, assignment.attempt, assignment.device);
+}
+
+void PipelineCore::tell(PipelineJob& job, std::size_t partition, std::uint32_t attempt,
+                        std::uint32_t device) {
+  const auto state = scheduler_.partition_state(job.request.id, partition);
+  PipelinePart& part = job.parts[partition];
+  if (!state || *state == part.told) return;
+  part.told = *state;
+  events_.push([id = job.request.id, partition, state = *state, attempt,
+                device](ExecutorEvents& events) {
+    events.partition_moved(id, partition, state, attempt, device);
+  });
+}
+
+void PipelineCore::sweep(PipelineJob& job) {
+  for (std::size_t p = 0; p < job.parts.size(); ++p) {
+    Held& held = job.parts[p].held;
+    if (held.product == nullptr) continue;
+    const auto state = scheduler_.partition_state(job.request.id, p);
+    const bool waits = state && (*state == PartitionState::kDeviceQueued ||
+                                 *state == PartitionState::kFinishQueued);
+    if (!waits) swept_.push_back(std::move(held));
+  }
+  if (!scheduler_.ending(job.request.id)) return;
+  job.stop.request_stop();
+  wake_all();
+}
+
+void PipelineCore::update_flags() {
+  const bool waits = scheduler_.critical_waits();
+  for (const auto& worker : workers_) {
+    if (worker->running.empty() || worker->assignment) continue;
+    const bool wanted = waits && scheduler_.should_yield(worker->id);
+    if (worker->yield_wanted.exchange(wanted) != wanted && wanted) worker->wake.notify_all();
+  }
+}
+
+void PipelineCore::wake_all() {
+  for (const auto& worker : workers_) worker->wake.notify_all();
+  changed_.notify_all();
+}
+
+Pipeline::Pipeline(std::unique_ptr<PipelineCore> core) : core_(std::move(core)) {}
+Pipeline::~Pipeline() = default;
+
+base::Result<std::unique_ptr<Pipeline>> Pipeline::make(PipelineOptions options,
+                                                       ExecutorEvents& events) {
+  CUZK_TRY(PipelineOptions resolved, resolve_options(std::move(options)));
+  if (*resolved.budget_bytes != 0) resolved.ledger->set_budget(*resolved.budget_bytes);
+  return std::unique_ptr<Pipeline>(
+      new Pipeline(std::make_unique<PipelineCore>(std::move(resolved), events)));
+}
+
+base::Status Pipeline::run(RunRequest request) { return core_->run(std::move(request)); }
+base::Status Pipeline::cancel(JobId id) { return core_->cancel(id); }
+std::optional<JobProgress> Pipeline::progress(JobId id) const { return core_->progress(id); }
+base::Result<bool> Pipeline::preload(const std::string& name) { return core_->preload(name); }
+base::Result<std::uint64_t> Pipeline::evict(const std::string& name) { return core_->evict(name); }
+ExecutorReport Pipeline::report() const { return core_->report(); }
+void Pipeline::stop() { core_->stop(); }
+void Pipeline::check_invariants() const { core_->check_invariants(); }
+
+}  // namespace cuzk::engine

@@ -1,0 +1,87 @@
+// Keys by name, for people: load before the first job needs it, drop when nobody does.
+#include <utility>
+
+#include "engine/pipeline_core.h"
+
+namespace cuzk::engine {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+
+base::Result<bool> PipelineCore::preload(const std::string& name) {
+  CUZK_TRY(const KeySource source, options_.types->find_key(name));
+  CUZK_TRY(const SharedKey key, store_.enroll(source));
+  base::Status held = base::ok_status();
+  Debris debris;
+  bool was_loaded = false;
+  {
+    const MutexLock lock(mutex_);
+    if (stopping_) held = Error{ErrorKind::kUnavailable, "the engine is stopping"};
+    if (held.ok()) held = scheduler_.hold_key(key, now_ms());
+    if (held.ok()) ++guest_count_;
+    was_loaded = store_.loaded(key.id);
+    debris = dispatch();
+  }
+  settle(std::move(debris));
+  if (!held.ok()) {
+    store_.leave(key.id);
+    return std::move(held).error().within(name);
+  }
+  base::Status loaded = base::ok_status();
+  {
+    {
+      const MutexLock lock(mutex_);
+      wait_cleared();
+    }
+    const KeyStore::Wish wish = store_.ask(key.id);
+    const MutexLock lock(mutex_);
+    for (;;) {
+      const auto answer = store_.answer(wish);
+      if (answer && !answer->ok()) loaded = answer->error();
+      if (!answer && stopping_) loaded = Error{ErrorKind::kUnavailable, "the engine is stopping"};
+      if (answer || stopping_) break;
+      changed_.wait(mutex_);
+    }
+  }
+  {
+    const MutexLock lock(mutex_);
+    scheduler_.release_key(key, now_ms());
+    --guest_count_;
+    changed_.notify_all();
+    debris = dispatch();
+  }
+  settle(std::move(debris));
+  store_.leave(key.id);
+  if (!loaded.ok()) return std::move(loaded).error();
+  return was_loaded;
+}
+
+base::Result<std::uint64_t> PipelineCore::evict(const std::string& name) {
+  const std::vector<KeyId> ids = store_.all_of(name);
+  if (ids.empty()) {
+    CUZK_TRY(const KeySource known, options_.types->find_key(name));
+    return std::uint64_t{0};
+  }
+  std::uint64_t freed_bytes = 0;
+  base::Status status = base::ok_status();
+  Debris debris;
+  {
+    const MutexLock lock(mutex_);
+    for (const KeyId id : ids) {
+      const std::uint64_t bytes = store_.loaded_bytes(id);
+      auto dropped = scheduler_.drop_key(id, now_ms());
+      if (!dropped.ok()) {
+        status = std::move(dropped).error().within(name);
+      } else if (*dropped) {
+        freed_bytes += bytes;
+      }
+    }
+    debris = dispatch();
+  }
+  settle(std::move(debris));
+  if (!status.ok()) return std::move(status).error();
+  return freed_bytes;
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,88 @@
+// What the pipeline says of itself.
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/check.h"
+#include "engine/pipeline_core.h"
+
+namespace cuzk::engine {
+namespace {
+
+using base::MutexLock;
+
+// Pages of this process in RAM; 0 where the kernel does not tell.
+std::uint64_t resident_bytes() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  unsigned long long size = 0, resident = 0;
+  const int read = std::fscanf(file, "%llu %llu", &size, &resident);
+  std::fclose(file);
+  if (read != 2) return 0;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+std::optional<JobProgress> PipelineCore::progress(JobId id) const {
+  const MutexLock lock(mutex_);
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return std::nullopt;
+  JobProgress progress;
+  progress.in_flight = scheduler_.in_flight(id);
+  for (std::size_t p = 0; p < found->second->parts.size(); ++p) {
+    const auto state = scheduler_.partition_state(id, p).value_or(PartitionState::kEnded);
+    ++progress.partitions[static_cast<std::size_t>(state)];
+  }
+  return progress;
+}
+
+ExecutorReport PipelineCore::report() const {
+  ExecutorReport report;
+  report.ledger = ledger_.snapshot();
+  report.budget_bytes = report.ledger.budget_bytes;
+  report.rss_bytes = resident_bytes();
+  report.keys = store_.report();
+  report.witness_workers = options_.witness_workers;
+  report.finish_workers = options_.finish_workers;
+  report.jobs_in_flight_max = options_.jobs_in_flight_max;
+  report.witnesses_alive = witnesses_alive_.load();
+  report.pending_alive = pending_alive_.load();
+  for (const ProvingDevice& device : options_.devices) {
+    DeviceReport row;
+    row.name = device.name;
+    row.identifier = device.identifier;
+    row.fallback_only = device.fallback_only;
+    row.worker_count = device.worker_count;
+    if (device.free_and_total_bytes) {
+      std::tie(row.free_bytes, row.total_bytes) = device.free_and_total_bytes();
+    }
+    report.devices.push_back(std::move(row));
+  }
+  const MutexLock lock(mutex_);
+  report.counts = scheduler_.counts();
+  for (std::uint32_t d = 0; d < report.devices.size(); ++d) {
+    DeviceReport& row = report.devices[d];
+    const DeviceCounts& counts = device_counts_[d];
+    row.usable = scheduler_.device_usable(d);
+    row.started_count = counts.started_count;
+    row.failure_count = counts.failure_count;
+    row.wrong_proof_count = counts.wrong_proof_count;
+    row.busy_s = static_cast<double>(counts.busy_ms) / 1000;
+  }
+  for (const auto& worker : workers_) {
+    for (const Assignment& running : worker->running) {
+      if (running.stage != Stage::kDevice) continue;
+      report.devices[running.device].running.push_back(running.job);
+    }
+  }
+  return report;
+}
+
+void PipelineCore::check_invariants() const {
+  const MutexLock lock(mutex_);
+  scheduler_.check_invariants();
+  CUZK_CHECK(!jobs_.empty() || (witnesses_alive_.load() == 0 && pending_alive_.load() == 0));
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,373 @@
+// Workers: what they do with an assignment, and what they tell of it.
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/scratch.h"
+#include "engine/pipeline_core.h"
+
+namespace cuzk::engine {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+
+// Counts a critical computation on the CPU while it runs; the others pause at their borders.
+class CriticalSpan {
+ public:
+  CriticalSpan(std::atomic<std::uint32_t>& count, bool counts) : count_(counts ? &count : nullptr) {
+    if (count_ != nullptr) ++*count_;
+  }
+  CriticalSpan(const CriticalSpan&) = delete;
+  CriticalSpan& operator=(const CriticalSpan&) = delete;
+  ~CriticalSpan() {
+    if (count_ != nullptr) --*count_;
+  }
+
+ private:
+  std::atomic<std::uint32_t>* count_;
+};
+
+bool is_final(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kInvalidArgument:
+    case ErrorKind::kMalformed:
+    case ErrorKind::kMismatch:
+    case ErrorKind::kUnsatisfied:
+    case ErrorKind::kNotFound:
+    case ErrorKind::kUnsupported: return true;
+    default: return false;
+  }
+}
+
+bool is_of_device(ErrorKind kind) {
+  return kind == ErrorKind::kUnavailable || kind == ErrorKind::kInternal || kind == ErrorKind::kIo;
+}
+
+Error exception_error(std::string_view what) {
+  return {ErrorKind::kInternal, "an exception: " + std::string(what)};
+}
+
+}  // namespace
+
+StageEnd StageEnd::failure(Stage stage, Error error) {
+  Fault fault = Fault::kWork;
+  if (is_final(error.kind)) {
+    fault = Fault::kFinal;
+  } else if (stage == Stage::kFinish && error.kind == ErrorKind::kVerificationFailed) {
+    fault = Fault::kWrongProof;
+  } else if (stage != Stage::kWitness && is_of_device(error.kind)) {
+    fault = Fault::kDevice;
+  }
+  return {Kind::kFailed, std::move(error), fault};
+}
+
+bool PartCheckpoint::wanted() const noexcept {
+  const PipelineWorker* const worker = worker_.load();
+  return worker != nullptr && core_.border_wanted(*worker);
+}
+
+bool PartCheckpoint::pass() {
+  PipelineWorker* const worker = worker_.load();
+  if (worker != nullptr) core_.at_border(*worker, stop_);
+  return !stop_.stop_requested();
+}
+
+void PipelineCore::at_border(PipelineWorker& worker, const std::stop_token& stop) {
+  while (border_wanted(worker) && !stop.stop_requested()) {
+    if (worker.yield_wanted.load()) {
+      run_inline(worker);
+      continue;
+    }
+    const std::int64_t begin_ms = now_ms();
+    {
+      const MutexLock lock(mutex_);
+      while (critical_computing_.load() > 0 && !worker.yield_wanted.load() &&
+             !stop.stop_requested()) {
+        worker.wake.wait(mutex_);
+      }
+    }
+    worker.aside_ms += now_ms() - begin_ms;
+  }
+}
+
+void PipelineCore::run_inline(PipelineWorker& worker) {
+  std::optional<Assignment> assignment;
+  Debris debris;
+  {
+    const MutexLock lock(mutex_);
+    assignment = scheduler_.take_inline(worker.id, now_ms());
+    worker.yield_wanted.store(false);
+    if (!assignment) return;
+    note_grant(*assignment);
+    debris = dispatch();
+  }
+  settle(std::move(debris));
+  execute(worker, *assignment);
+}
+
+void PipelineCore::work(PipelineWorker& worker) {
+  for (;;) {
+    Assignment assignment;
+    {
+      const MutexLock lock(mutex_);
+      while (!worker.assignment && !exiting_) worker.wake.wait(mutex_);
+      if (!worker.assignment) return;
+      assignment = *worker.assignment;
+    }
+    execute(worker, assignment);
+  }
+}
+
+void PipelineCore::execute(PipelineWorker& worker, const Assignment& assignment) {
+  StageRun run;
+  run.assignment = assignment;
+  {
+    const MutexLock lock(mutex_);
+    wait_cleared();
+    run.job = jobs_.at(assignment.job);
+    worker.assignment.reset();
+    worker.running.push_back(assignment);
+    worker.yield_wanted.store(false);
+    PipelinePart& part = run.job->parts[run.partition()];
+    run.held = std::move(part.held);
+    part.checkpoint->set_worker(&worker);
+    update_flags();
+  }
+  const bool on_cpu = assignment.stage != Stage::kDevice ||
+                      options_.devices[assignment.device].identifier == kCpuIdentifier;
+  const bool is_critical = run.job->request.priority == Priority::kCritical;
+  const bool outer_may_pause = worker.may_pause.exchange(on_cpu && !is_critical);
+  const std::int64_t outer_aside_ms = std::exchange(worker.aside_ms, 0);
+  const std::int64_t begin_ms = now_ms();
+  StageEnd end = run_stage(worker, run);
+  const std::int64_t whole_ms = now_ms() - begin_ms;
+  const std::int64_t own_ms = std::max<std::int64_t>(0, whole_ms - worker.aside_ms - run.prepare_ms);
+  worker.aside_ms = outer_aside_ms + whole_ms;
+  worker.may_pause.store(outer_may_pause);
+  report_end(worker, run, std::move(end), own_ms);
+}
+
+StageEnd PipelineCore::run_stage(PipelineWorker& worker, StageRun& run) {
+  StageEnd end;
+  end.kind = StageEnd::Kind::kFailed;
+  try {
+    return run_stage_or_throw(worker, run);
+  } catch (const base::OutOfMemory& refused) {
+    end.error = refused.error();
+  } catch (const std::bad_alloc&) {
+    end.error = {ErrorKind::kResourceExhausted, "the operating system has no memory left"};
+  } catch (const std::exception& exception) {
+    end.error = exception_error(exception.what());
+  } catch (...) {
+    end.error = exception_error("of unknown type");
+  }
+  return end;
+}
+
+StageEnd PipelineCore::run_stage_or_throw(PipelineWorker& worker, StageRun& run) {
+  const Stage stage = run.assignment.stage;
+  if (stage == Stage::kWitness) {
+    auto prepared = prepare(worker, run);
+    if (!prepared.ok()) return StageEnd::failure(stage, std::move(prepared).error());
+  }
+  if (options_.faults.before) {
+    auto status = options_.faults.before(point_of(run));
+    if (!status.ok()) return StageEnd::failure(stage, std::move(status).error());
+  }
+  const bool on_cpu = stage != Stage::kDevice ||
+                      options_.devices[run.assignment.device].identifier == kCpuIdentifier;
+  const CriticalSpan span(critical_computing_,
+                          on_cpu && run.job->request.priority == Priority::kCritical);
+  StageEnd end;
+  switch (stage) {
+    case Stage::kWitness: end = witness_stage(run); break;
+    case Stage::kDevice: end = device_stage(run); break;
+    case Stage::kFinish: end = finish_stage(run); break;
+  }
+  if (options_.faults.after && run.held.product != nullptr && end.kind == StageEnd::Kind::kDone) {
+    options_.faults.after(point_of(run), *run.held.product);
+  }
+  return end;
+}
+
+FaultInjection::Point PipelineCore::point_of(const StageRun& run) const {
+  const Assignment& own = run.assignment;
+  return {own.stage, own.job, own.partition, own.attempt, own.device};
+}
+
+StageContext PipelineCore::context_of(const StageRun& run) const {
+  StageContext context;
+  context.key = run.job->key;
+  if (run.assignment.stage != Stage::kWitness) {
+    context.device = &options_.devices[run.assignment.device];
+  }
+  context.control.cancel = run.job->stop.get_token();
+  context.control.checkpoint = run.job->parts[run.partition()].checkpoint.get();
+  return context;
+}
+
+// Makes the product what the run holds, and gives back what its permit has too much.
+base::Status PipelineCore::take_over(StageRun& run, std::unique_ptr<Product> product,
+                                     base::MemoryCategory category,
+                                     std::atomic<std::uint64_t>& alive) {
+  const std::uint64_t bytes = product->byte_count();
+  base::Permit& permit = run.held.permit;
+  if (bytes > permit.bytes()) {
+    return Error{ErrorKind::kInternal,
+                 fmt::format("the {} stage left {} bytes, more than the {} of its plan",
+                             to_string(run.assignment.stage), bytes, permit.bytes())};
+  }
+  if (bytes < permit.bytes()) {
+    const base::Permit given_back = permit.split(permit.bytes() - bytes);
+  }
+  if (bytes > 0) permit.reassign(category, run.job->request.name);
+  run.held.product = std::move(product);
+  run.held.alive = AliveToken(alive);
+  return base::ok_status();
+}
+
+StageEnd PipelineCore::witness_stage(StageRun& run) {
+  PipelineJob& job = *run.job;
+  const std::size_t p = run.partition();
+  const auto failure = [](Error error) {
+    return StageEnd::failure(Stage::kWitness, std::move(error));
+  };
+  const auto& finished = job.request.finished;
+  if (p < finished.size() && !finished[p].empty() && run.assignment.attempt == 1) {
+    const auto kept = job.work->recheck(p, finished[p], context_of(run));
+    if (kept.ok()) return keep_proof(run, finished[p], false);
+    if (kept.error().kind == ErrorKind::kCancelled) return failure(kept.error());
+  }
+  const std::uint64_t bytes = job.plan.partitions[p].witness_bytes;
+  if (bytes > 0) {
+    auto permit = ledger_.admit(bytes, base::MemoryCategory::kWitness, job.request.name);
+    if (!permit.ok()) return failure(std::move(permit).error());
+    run.held.permit = std::move(permit).value();
+  }
+  auto witness = job.work->make_witness(p, context_of(run));
+  if (!witness.ok()) return failure(std::move(witness).error());
+  auto taken = take_over(run, std::move(witness).value(), base::MemoryCategory::kWitness,
+                         witnesses_alive_);
+  if (!taken.ok()) return failure(std::move(taken).error());
+  return {};
+}
+
+StageEnd PipelineCore::device_stage(StageRun& run) {
+  auto witness = std::move(run.held.product);
+  auto pending = run.job->work->start(run.partition(), witness, context_of(run));
+  if (!pending.ok()) {
+    run.held.product = std::move(witness);
+    return StageEnd::failure(Stage::kDevice, std::move(pending).error());
+  }
+  witness.reset();
+  auto taken = take_over(run, std::move(pending).value(), base::MemoryCategory::kPending,
+                         pending_alive_);
+  if (!taken.ok()) return StageEnd::failure(Stage::kWitness, std::move(taken).error());
+  return {};
+}
+
+StageEnd PipelineCore::finish_stage(StageRun& run) {
+  auto pending = std::move(run.held.product);
+  auto proof = run.job->work->finish(run.partition(), std::move(pending), context_of(run));
+  run.held.clear();
+  if (!proof.ok()) return StageEnd::failure(Stage::kFinish, std::move(proof).error());
+  return keep_proof(run, std::move(proof).value(), true);
+}
+
+// Keeps a partition's proof; the last one assembles the job's result, while job and key are there.
+StageEnd PipelineCore::keep_proof(StageRun& run, base::Bytes proof, bool is_new) {
+  PipelineJob& job = *run.job;
+  StageEnd end;
+  end.kind = is_new ? StageEnd::Kind::kDone : StageEnd::Kind::kWhole;
+  std::vector<base::Bytes> proofs;
+  {
+    const MutexLock lock(mutex_);
+    PipelinePart& part = job.parts[run.partition()];
+    CUZK_CHECK(!part.proved);
+    part.proof = std::move(proof);
+    part.proved = true;
+    if (is_new) {
+      events_.push([id = job.request.id, p = run.partition(),
+                    proof = part.proof](ExecutorEvents& events) {
+        events.partition_proved(id, p, proof);
+      });
+    }
+    if (++job.proved_count < job.parts.size()) return end;
+    for (PipelinePart& each : job.parts) proofs.push_back(std::move(each.proof));
+  }
+  auto result = job.work->assemble(proofs, context_of(run));
+  if (!result.ok()) {
+    end = StageEnd::failure(Stage::kFinish, std::move(result).error());
+    end.fault = Fault::kFinal;
+    return end;
+  }
+  const MutexLock lock(mutex_);
+  job.result = std::move(result).value();
+  return end;
+}
+
+void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd end,
+                              std::int64_t own_ms) {
+  const bool has_failed = end.kind == StageEnd::Kind::kFailed;
+  const bool keeps_witness =
+      run.assignment.stage == Stage::kDevice && run.held.product != nullptr;
+  if (has_failed && !keeps_witness) run.held.clear();
+  Debris debris;
+  {
+    const MutexLock lock(mutex_);
+    const JobPointer job = std::move(run.job);
+    PipelinePart& part = job->parts[run.partition()];
+    part.checkpoint->set_worker(nullptr);
+    part.held = std::move(run.held);
+    worker.running.pop_back();
+    count_end(*job, run.assignment, end, own_ms);
+    if (end.kind == StageEnd::Kind::kDone) {
+      scheduler_.done(worker.id, now_ms());
+    } else if (end.kind == StageEnd::Kind::kWhole) {
+      scheduler_.done_whole(worker.id, now_ms());
+    } else {
+      scheduler_.failed(worker.id, end.fault, std::move(end.error), now_ms(), keeps_witness);
+    }
+    tell(*job, run.partition(), run.assignment.attempt + (has_failed ? 1 : 0),
+         run.assignment.device);
+    if (has_failed || scheduler_.ending(job->request.id)) sweep(*job);
+    if (has_failed && end.fault == Fault::kDevice) {
+      for (const auto& [id, other] : jobs_) sweep(*other);
+    }
+    wake_paused();
+    debris = dispatch();
+  }
+  settle(std::move(debris));
+}
+
+void PipelineCore::wake_paused() {
+  if (critical_computing_.load() > 0) return;
+  for (const auto& worker : workers_) {
+    if (worker->may_pause.load()) worker->wake.notify_all();
+  }
+}
+
+void PipelineCore::count_end(PipelineJob& job, const Assignment& assignment, const StageEnd& end,
+                             std::int64_t own_ms) {
+  const auto spent = static_cast<std::uint64_t>(own_ms);
+  DeviceCounts& device = device_counts_[assignment.device];
+  switch (assignment.stage) {
+    case Stage::kWitness: job.times.witness_ms += spent; return;
+    case Stage::kDevice:
+      job.times.device_ms += spent;
+      device.busy_ms += own_ms;
+      break;
+    case Stage::kFinish: job.times.finish_ms += spent; break;
+  }
+  if (end.kind != StageEnd::Kind::kFailed) return;
+  if (end.fault == Fault::kDevice) ++device.failure_count;
+  if (end.fault == Fault::kWrongProof) ++device.wrong_proof_count;
+}
+
+}  // namespace cuzk::engine
