@@ -1,5 +1,7 @@
-// The table of kinds.
+// The table of kinds, and the words of tiers.
 #include "engine/job_type.h"
+
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,19 +16,21 @@ std::string_view to_string(KeyTier tier) noexcept {
     case KeyTier::kWarm: return "warm";
     case KeyTier::kCold: return "cold";
   }
-  return "unknown";
+  return "cold";
+}
+
+JobPlan plan_of(const JobWork& work) {
+  return {work.partitions(), work.key(), work.held_bytes()};
 }
 
 base::Status JobTypes::add(JobType type) {
-  if (type.name.empty() || type.read == nullptr) {
-    return Error{ErrorKind::kInvalidArgument, "a job type needs a name and a reader"};
+  if (type.name.empty() || !type.read) {
+    return Error{ErrorKind::kInvalidArgument, "a kind of job needs a name and a reader"};
   }
-  if (types_.find(type.name) != types_.end()) {
-    return Error{ErrorKind::kAlreadyExists,
-                 fmt::format("there is a job type '{}' already", type.name)};
+  const std::string name = type.name;
+  if (!types_.try_emplace(name, std::move(type)).second) {
+    return Error{ErrorKind::kAlreadyExists, fmt::format("the kind '{}' is there already", name)};
   }
-  std::string name = type.name;
-  types_.emplace(std::move(name), std::move(type));
   return base::ok_status();
 }
 
@@ -36,14 +40,25 @@ base::Result<const JobType*> JobTypes::find(std::string_view name) const {
   std::string names;
   for (const auto& [known, type] : types_) names += (names.empty() ? "" : ", ") + known;
   return Error{ErrorKind::kUnsupported,
-               fmt::format("unknown job kind '{}', expected one of: {}", name,
-                           names.empty() ? "(none)" : names)};
+               fmt::format("kind: found '{}', expected {}", name.substr(0, 64),
+                           names.empty() ? "none, for there is none" : "one of " + names)};
 }
 
 std::vector<const JobType*> JobTypes::all() const {
-  std::vector<const JobType*> out;
-  for (const auto& [name, type] : types_) out.push_back(&type);
-  return out;
+  std::vector<const JobType*> result;
+  for (const auto& [name, type] : types_) result.push_back(&type);
+  return result;
+}
+
+base::Result<KeySource> JobTypes::find_key(std::string_view name) const {
+  Error last{ErrorKind::kNotFound, fmt::format("no key is named '{}'", name.substr(0, 256))};
+  for (const FindKey& find_key : key_finders_) {
+    auto found = find_key(name);
+    if (found.ok()) return found;
+    last = std::move(found).error();
+    if (last.kind != ErrorKind::kNotFound) break;
+  }
+  return last;
 }
 
 }  // namespace cuzk::engine
