@@ -80,6 +80,19 @@ function(cuzk_room room)
   cuzk_test_binary(${room}_test SOURCES ${tests} LINK cuzk_${room} nlohmann_json::nlohmann_json)
 endfunction()
 
+# The kinds of jobs, which the command, the daemon and tests of the engine share.
+function(cuzk_job_kinds)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/apps/jobs/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  add_library(cuzk_jobs STATIC ${sources})
+  target_include_directories(cuzk_jobs PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(cuzk_jobs PUBLIC cuzk_engine cuzk_filecoin cuzk_formats
+                        nlohmann_json::nlohmann_json)
+  cuzk_test_binary(jobs_test SOURCES ${tests} LINK cuzk_jobs)
+endfunction()
+
 # The command line program: everything but main.cpp is a library, so that tests reach it.
 function(cuzk_command)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/apps/cuzk/*.cpp)
@@ -96,7 +109,7 @@ function(cuzk_command)
   add_dependencies(cuzk_apps cuzk_build_facts)
   target_include_directories(cuzk_apps PUBLIC ${PROJECT_SOURCE_DIR}/src
                              PRIVATE ${PROJECT_BINARY_DIR}/generated)
-  target_link_libraries(cuzk_apps PUBLIC cuzk_engine cuzk_filecoin cuzk_formats CLI11::CLI11
+  target_link_libraries(cuzk_apps PUBLIC cuzk_jobs cuzk_cuda CLI11::CLI11
                         nlohmann_json::nlohmann_json)
   add_executable(cuzk ${PROJECT_SOURCE_DIR}/src/apps/cuzk/main.cpp)
   target_link_libraries(cuzk PRIVATE cuzk_apps)

@@ -44,6 +44,7 @@ struct MemoryPlan {
   std::uint64_t msm_scratch_bytes = 0;  // scalars of one piece, buckets and digits, transforms
   std::uint64_t pending_bytes = 0;      // what a PendingProof holds
   std::uint64_t density_bytes = 0;      // of the shape, kept for the next proof of the same shape
+  std::uint64_t finish_bytes = 0;       // scratch of finish, beside pending_bytes
 
   // The most that is held at any one time: evaluation ends before the pending proof begins.
   std::uint64_t peak_bytes() const {

@@ -54,6 +54,8 @@ MemoryPlan plan_memory(const ProvingKey<C>& key, const WitnessCounts& counts) {
   plan.pending_bytes =
       bits_bytes(key.b_g2.size()) + SelectedScalars<Fr>::byte_count(counts.b_scalar_count);
   plan.density_bytes = 2 * bits_bytes(counts.aux_count) + bits_bytes(counts.input_count);
+  plan.finish_bytes =
+      std::max(msm::bitmap_scratch_bytes<G2>(key.b_g2.size()), multiply_bytes_up_to<G2>(b_scalars));
   return plan;
 }
 

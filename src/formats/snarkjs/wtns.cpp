@@ -73,9 +73,12 @@ base::Result<WtnsHeader> read_wtns_header(base::ByteSpan bytes, std::string sour
   return header;
 }
 
+namespace {
+
+// The header of a witness of the right curve and count.
 template <class C>
-base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> read_wtns(
-    base::ByteSpan bytes, std::string source, const WtnsExpectation& expected) {
+base::Result<WtnsHeader> read_expected_header(base::ByteSpan bytes, const std::string& source,
+                                              const WtnsExpectation& expected) {
   CUZK_CHECK(expected.wire_count > expected.public_count);
   CUZK_TRY(const WtnsHeader header, read_wtns_header(bytes, source));
   if (header.curve != kCurveId<C>) {
@@ -84,16 +87,35 @@ base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> read_wtns(
                              curve_name(header.curve), expected.name, C::kName)};
   }
   if (header.value_count != expected.wire_count) return count_mismatch(source, header, expected);
-  auto assignment = std::make_shared<r1cs::Assignment<typename C::Fr>>();
-  assignment->inputs.reserve(std::size_t{expected.public_count} + 1);
+  return header;
+}
+
+// The constant wire, which is 1, and the public values.
+template <class C>
+base::Result<std::vector<typename C::Fr>> read_inputs(const WtnsHeader& header,
+                                                      const std::string& source,
+                                                      const WtnsExpectation& expected) {
+  std::vector<typename C::Fr> inputs;
+  inputs.reserve(std::size_t{expected.public_count} + 1);
   for (std::size_t i = 0; i <= expected.public_count; ++i) {
     CUZK_TRY(const auto value, read_value<C>(header, i, source));
-    assignment->inputs.push_back(value);
+    inputs.push_back(value);
   }
-  if (!assignment->inputs[0].is_one()) {
+  if (!inputs[0].is_one()) {
     return Error{ErrorKind::kMalformed,
                  fmt::format("{}: wire 0 is not 1, as the constant wire has to be", source)};
   }
+  return inputs;
+}
+
+}  // namespace
+
+template <class C>
+base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> read_wtns(
+    base::ByteSpan bytes, std::string source, const WtnsExpectation& expected) {
+  CUZK_TRY(const WtnsHeader header, read_expected_header<C>(bytes, source, expected));
+  auto assignment = std::make_shared<r1cs::Assignment<typename C::Fr>>();
+  CUZK_TRY(assignment->inputs, read_inputs<C>(header, source, expected));
   const std::size_t aux_count = expected.wire_count - assignment->inputs.size();
   // Counted first: a vector that grows holds its content twice, three times at its worst.
   assignment->aux.reserve(aux_count, count_scalars(header, assignment->inputs.size()));
@@ -102,6 +124,19 @@ base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> read_wtns(
     assignment->aux.push_classified(value);
   }
   return std::shared_ptr<const r1cs::Assignment<typename C::Fr>>(std::move(assignment));
+}
+
+template <class C>
+base::Result<WtnsFacts<typename C::Fr>> check_wtns(base::ByteSpan bytes, std::string source,
+                                                   const WtnsExpectation& expected) {
+  CUZK_TRY(const WtnsHeader header, read_expected_header<C>(bytes, source, expected));
+  WtnsFacts<typename C::Fr> facts;
+  CUZK_TRY(facts.inputs, read_inputs<C>(header, source, expected));
+  for (std::size_t i = facts.inputs.size(); i < expected.wire_count; ++i) {
+    CUZK_TRY_STATUS(read_value<C>(header, i, source));
+  }
+  facts.aux_scalar_count = count_scalars(header, facts.inputs.size());
+  return facts;
 }
 
 template <class C>
@@ -136,6 +171,8 @@ base::Bytes encode_wtns(const r1cs::Assignment<typename C::Fr>& assignment) {
       base::ByteSpan, std::string, const WtnsExpectation&);                           \
   template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> open_wtns<C>( \
       const std::filesystem::path&, const WtnsExpectation&);                          \
+  template base::Result<WtnsFacts<C::Fr>> check_wtns<C>(base::ByteSpan, std::string,  \
+                                                        const WtnsExpectation&);      \
   template base::Bytes encode_wtns<C>(const r1cs::Assignment<C::Fr>&);
 CUZK_FORMATS_WTNS_INSTANTIATE(curve::Bls12_381)
 CUZK_FORMATS_WTNS_INSTANTIATE(curve::Bn254)

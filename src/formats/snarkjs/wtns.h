@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "formats/curve_id.h"
@@ -40,6 +42,17 @@ template <class C>
 base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> open_wtns(
     const std::filesystem::path& path, const WtnsExpectation& expected);
 
+// A witness that was checked in full and not kept.
+template <class F>
+struct WtnsFacts {
+  std::vector<F> inputs;             // as in the assignment
+  std::size_t aux_scalar_count = 0;  // aux values that are neither 0 nor 1
+};
+// Errors as read_wtns.
+template <class C>
+base::Result<WtnsFacts<typename C::Fr>> check_wtns(base::ByteSpan bytes, std::string source,
+                                                   const WtnsExpectation& expected);
+
 // The bytes of a version 2 witness file.
 template <class C>
 base::Bytes encode_wtns(const r1cs::Assignment<typename C::Fr>& assignment);
@@ -49,6 +62,8 @@ base::Bytes encode_wtns(const r1cs::Assignment<typename C::Fr>& assignment);
       base::ByteSpan, std::string, const WtnsExpectation&);                                  \
   extern template base::Result<std::shared_ptr<const r1cs::Assignment<C::Fr>>> open_wtns<C>( \
       const std::filesystem::path&, const WtnsExpectation&);                                 \
+  extern template base::Result<WtnsFacts<C::Fr>> check_wtns<C>(base::ByteSpan, std::string,  \
+                                                               const WtnsExpectation&);      \
   extern template base::Bytes encode_wtns<C>(const r1cs::Assignment<C::Fr>&);
 CUZK_FORMATS_WTNS_EXTERN(curve::Bls12_381)
 CUZK_FORMATS_WTNS_EXTERN(curve::Bn254)
