@@ -12,7 +12,11 @@
 
 namespace cuzk::cuda::device {
 
-void DeviceFreer::operator()(std::byte* bytes) const noexcept { cudaFree(bytes); }
+void DeviceFreer::operator()(std::byte* bytes) const noexcept {
+  if (way == Way::kAtOnce) cudaFree(bytes);
+  if (way == Way::kInStreamOrder) cudaFreeAsync(bytes, stream);
+}
+void PoolCloser::operator()(CUmemPoolHandle_st* pool) const noexcept { cudaMemPoolDestroy(pool); }
 void PinnedFreer::operator()(std::byte* bytes) const noexcept { cudaFreeHost(bytes); }
 
 base::Result<Buffer> Buffer::create(std::uint64_t size_bytes) {
@@ -27,6 +31,66 @@ base::Result<Buffer> Buffer::create(std::uint64_t size_bytes) {
   buffer.bytes_.reset(static_cast<std::byte*>(bytes));
   buffer.size_bytes_ = size_bytes;
   return buffer;
+}
+
+base::Result<Buffer> Buffer::create(const MemoryPool& pool, const Stream& stream,
+                                    std::uint64_t size_bytes) {
+  Buffer buffer;
+  if (size_bytes == 0) return buffer;
+  void* bytes = nullptr;
+  const cudaError_t code =
+      cudaMallocFromPoolAsync(&bytes, size_bytes, pool.handle(), stream.handle());
+  if (code != cudaSuccess) {
+    cudaGetLastError();
+    return cuda_error(code, "taking " + std::to_string(size_bytes) + " bytes of the device's pool");
+  }
+  buffer.bytes_ = {static_cast<std::byte*>(bytes),
+                   DeviceFreer{DeviceFreer::Way::kInStreamOrder, stream.handle()}};
+  buffer.size_bytes_ = size_bytes;
+  return buffer;
+}
+
+Buffer Buffer::borrowed(std::byte* bytes, std::uint64_t size_bytes) {
+  Buffer buffer;
+  buffer.bytes_ = {bytes, DeviceFreer{DeviceFreer::Way::kBorrowed, nullptr}};
+  buffer.size_bytes_ = size_bytes;
+  return buffer;
+}
+
+base::Result<MemoryPool> MemoryPool::create(int index, std::uint64_t limit_bytes) {
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = index;
+  properties.maxSize = limit_bytes;
+  cudaMemPool_t handle = nullptr;
+  CUZK_TRY_STATUS(to_status(cudaMemPoolCreate(&handle, &properties), "cudaMemPoolCreate"));
+  MemoryPool pool;
+  pool.handle_.reset(handle);
+  // Without a limit nothing goes back to the card at each synchronisation.
+  std::uint64_t keep_bytes = limit_bytes == 0 ? ~std::uint64_t{0} : 0;
+  CUZK_TRY_STATUS(
+      to_status(cudaMemPoolSetAttribute(handle, cudaMemPoolAttrReleaseThreshold, &keep_bytes),
+                "cudaMemPoolSetAttribute"));
+  return pool;
+}
+
+namespace {
+
+base::Result<std::uint64_t> pool_attribute(CUmemPoolHandle_st* pool, cudaMemPoolAttr attribute) {
+  std::uint64_t value = 0;
+  CUZK_TRY_STATUS(
+      to_status(cudaMemPoolGetAttribute(pool, attribute, &value), "cudaMemPoolGetAttribute"));
+  return value;
+}
+
+}  // namespace
+
+base::Result<std::uint64_t> MemoryPool::reserved_bytes() const {
+  return pool_attribute(handle(), cudaMemPoolAttrReservedMemCurrent);
+}
+base::Result<std::uint64_t> MemoryPool::reserved_peak_bytes() const {
+  return pool_attribute(handle(), cudaMemPoolAttrReservedMemHigh);
 }
 
 base::Result<PinnedBuffer> PinnedBuffer::create(std::uint64_t size_bytes) {
@@ -55,6 +119,13 @@ base::Status copy_bytes_to_host(const Stream& stream, void* to, const void* from
   if (count == 0) return base::ok_status();
   return to_status(cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToHost, stream.handle()),
                    "cudaMemcpyAsync to the host");
+}
+
+base::Status copy_bytes_on_device(const Stream& stream, void* to, const void* from,
+                                  std::size_t count) {
+  if (count == 0) return base::ok_status();
+  return to_status(cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToDevice, stream.handle()),
+                   "cudaMemcpyAsync on the device");
 }
 
 base::Status fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t count) {

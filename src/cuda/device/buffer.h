@@ -13,11 +13,19 @@
 #include "base/result.h"
 #include "cuda/device/stream.h"
 
+struct CUmemPoolHandle_st;
+
 namespace cuzk::cuda::device {
 
-// Give memory back to the runtime; null is fine.
+// Give memory back to the runtime; null is fine. Device memory goes back by the way it came.
 struct DeviceFreer {
+  enum class Way { kAtOnce, kInStreamOrder, kBorrowed };
+  Way way = Way::kAtOnce;
+  CUstream_st* stream = nullptr;  // for kInStreamOrder
   void operator()(std::byte* bytes) const noexcept;
+};
+struct PoolCloser {
+  void operator()(CUmemPoolHandle_st* pool) const noexcept;
 };
 struct PinnedFreer {
   void operator()(std::byte* bytes) const noexcept;
@@ -33,12 +41,34 @@ struct DeviceSpan {
   DeviceSpan subset(std::size_t offset, std::size_t count) const { return {data + offset, count}; }
 };
 
+// A reserve of device memory from which buffers are taken in stream order. What is given back stays
+// reserved for the next taker, unless the pool has a limit.
+class MemoryPool {
+ public:
+  // On device `index`. Never holds more than limit_bytes (0: what the card has); a request beyond
+  // it is kResourceExhausted.
+  static base::Result<MemoryPool> create(int index, std::uint64_t limit_bytes);
+  CUmemPoolHandle_st* handle() const noexcept { return handle_.get(); }
+  // Bytes that the pool has taken from the card, now and at most so far.
+  base::Result<std::uint64_t> reserved_bytes() const;
+  base::Result<std::uint64_t> reserved_peak_bytes() const;
+
+ private:
+  std::unique_ptr<CUmemPoolHandle_st, PoolCloser> handle_;
+};
+
 // Bytes on the current device, freed with the owner. Not cleared.
 class Buffer {
  public:
   Buffer() = default;
   // kResourceExhausted, with the size, when the device has too little.
   static base::Result<Buffer> create(std::uint64_t size_bytes);
+  // From `pool`, usable by what is queued on `stream` from here on and given back in its order, so
+  // that neither call waits for the device. The stream and the pool must outlive the buffer.
+  static base::Result<Buffer> create(const MemoryPool& pool, const Stream& stream,
+                                     std::uint64_t size_bytes);
+  // Part of memory that somebody else owns.
+  static Buffer borrowed(std::byte* bytes, std::uint64_t size_bytes);
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   std::byte* data() const noexcept { return bytes_.get(); }
   // The first `count` elements; checked to fit.
@@ -103,6 +133,8 @@ base::Status copy_bytes_to_device(const Stream& stream, void* to, const void* fr
                                   std::size_t count);
 base::Status copy_bytes_to_host(const Stream& stream, void* to, const void* from,
                                 std::size_t count);
+base::Status copy_bytes_on_device(const Stream& stream, void* to, const void* from,
+                                  std::size_t count);
 base::Status fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t count);
 
 // Copies of equal sizes (checked). The host side must stay alive until the stream has passed them.

@@ -8,7 +8,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include "cuda/device/device_name.h"
 #include "cuda/device/error.h"
+#include "cuda/device/fault.h"
 
 namespace cuzk::cuda::device {
 namespace {
@@ -60,20 +62,12 @@ base::Result<std::vector<DeviceInfo>> devices() {
 }
 
 base::Result<DeviceInfo> find_device(const std::string& name) {
-  CUZK_TRY(std::vector<DeviceInfo> all, devices());
-  std::string known;
-  for (DeviceInfo& info : all) {
-    if (name == std::to_string(info.index) || name == info.uuid || name == info.pci_address) {
-      return std::move(info);
-    }
-    known += (known.empty() ? "" : "; ") + std::to_string(info.index) + " = " + info.uuid + " = " +
-             info.pci_address + " (" + info.name + ")";
-  }
-  return base::Error{base::ErrorKind::kNotFound,
-                     "no device is named '" + name + "'; visible are: " + known};
+  CUZK_TRY(const std::vector<DeviceInfo> all, devices());
+  return find_by_name(all, name);
 }
 
 base::Status use_device(const DeviceInfo& info) {
+  CUZK_TRY_STATUS(check_usable(info.index));
   return to_status(cudaSetDevice(info.index), "cudaSetDevice");
 }
 

@@ -28,10 +28,11 @@ struct DeviceInfo {
 // All visible devices in index order; an error when there is no driver or no device.
 base::Result<std::vector<DeviceInfo>> devices();
 
-// The device named by index ("0"), UUID or PCI address. kNotFound lists what there is.
+// The device named by index ("0"), UUID or PCI address (device_name.h). kNotFound lists what there
+// is.
 base::Result<DeviceInfo> find_device(const std::string& name);
 
-// Makes the device the current one of the calling thread.
+// Makes the device the current one of the calling thread. kUnavailable when it was condemned.
 base::Status use_device(const DeviceInfo& info);
 
 // Bytes that can still be allocated on the current device.

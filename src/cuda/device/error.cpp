@@ -1,52 +1,44 @@
-// Which statuses poison a context: CUDA Runtime API, "Error handling" (sticky errors).
-//
-// After one of them every later call of the process fails as well, and only a new process helps.
-// All other statuses leave the device usable.
+// The runtime's side of fault.h: texts, the current device, and that the numbers are right.
 #include "cuda/device/error.h"
 
 #include <string>
 
 #include <cuda_runtime_api.h>
 
+#include "cuda/device/fault.h"
+#include "cuda/device/fault_codes.h"
+
 namespace cuzk::cuda::device {
 namespace {
 
-// Whether the context is lost: each later call of the process would return the same status.
-bool is_sticky(cudaError_t code) {
-  switch (code) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorDevicesUnavailable: return true;
-    default: return false;
-  }
-}
+static_assert(codes::kSuccess == cudaSuccess);
+static_assert(codes::kMemoryAllocation == cudaErrorMemoryAllocation);
+static_assert(codes::kInsufficientDriver == cudaErrorInsufficientDriver);
+static_assert(codes::kDevicesUnavailable == cudaErrorDevicesUnavailable);
+static_assert(codes::kNoDevice == cudaErrorNoDevice);
+static_assert(codes::kEccUncorrectable == cudaErrorECCUncorrectable);
+static_assert(codes::kNvlinkUncorrectable == cudaErrorNvlinkUncorrectable);
+static_assert(codes::kIllegalAddress == cudaErrorIllegalAddress);
+static_assert(codes::kLaunchTimeout == cudaErrorLaunchTimeout);
+static_assert(codes::kAssert == cudaErrorAssert);
+static_assert(codes::kHardwareStackError == cudaErrorHardwareStackError);
+static_assert(codes::kIllegalInstruction == cudaErrorIllegalInstruction);
+static_assert(codes::kMisalignedAddress == cudaErrorMisalignedAddress);
+static_assert(codes::kInvalidAddressSpace == cudaErrorInvalidAddressSpace);
+static_assert(codes::kInvalidPc == cudaErrorInvalidPc);
+static_assert(codes::kLaunchFailure == cudaErrorLaunchFailure);
+static_assert(codes::kUnknown == cudaErrorUnknown);
 
 }  // namespace
 
 base::Error cuda_error(int code, std::string_view call) {
   const auto status = static_cast<cudaError_t>(code);
-  std::string message =
-      std::string(call) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
-  if (status == cudaErrorMemoryAllocation) {
-    return {base::ErrorKind::kResourceExhausted, std::move(message)};
-  }
-  if (is_sticky(status)) {
-    message += "; the device is lost to this process and none of its results may be used";
-    return {base::ErrorKind::kUnavailable, std::move(message)};
-  }
-  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) {
-    return {base::ErrorKind::kUnavailable, std::move(message)};
-  }
-  return {base::ErrorKind::kInternal, std::move(message)};
+  const std::string text =
+      std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
+  int device = -1;
+  // Asked for only where it matters: without a driver this call fails as well.
+  if (fault_of(code) == Fault::kLost) cudaGetDevice(&device);
+  return fault_error(code, text, call, device);
 }
 
 base::Status to_status(int code, std::string_view call) {

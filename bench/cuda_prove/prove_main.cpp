@@ -1,0 +1,67 @@
+// cuda_prove_suite [check] [time] [limits] [devices] [quick] [device NAME] [data FOLDER]...
+//                  [c1 FILE] [proofs N]
+//
+// check: byte equality of proofs on all circuits found. limits: the same under limits of device
+// memory. time: stage times and the steady rate of PoRep proofs. devices: PoRep proofs on all
+// visible devices beside one.
+#include <chrono>
+
+#include "base/ledger.h"
+#include "bench/cuda_prove/prove_suite.h"
+
+namespace cuzk::bench::cuda_prove {
+
+double Clock::now_ms() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+double Clock::ms() const { return now_ms() - begin_ms_; }
+
+namespace {
+
+Options read_options(int count, char** words) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    const bool has_value = i + 1 < count;
+    if (word == "check") options.checks = true;
+    if (word == "time") options.times = true;
+    if (word == "limits") options.limits = true;
+    if (word == "devices") options.devices = true;
+    if (word == "quick") options.quick = true;
+    if (word == "device" && has_value) options.device = words[++i];
+    if (word == "data" && has_value) options.data.emplace_back(words[++i]);
+    if (word == "c1" && has_value) options.c1 = words[++i];
+    if (word == "proofs" && has_value) {
+      options.proofs = static_cast<unsigned>(std::strtoul(words[++i], nullptr, 10));
+    }
+  }
+  return options;
+}
+
+int run(const Options& options) {
+  Report report;
+  const auto devices = ::cuzk::cuda::list_devices();
+  if (!report.expect_ok(devices, "devices")) return 2;
+  for (const auto& device : *devices) {
+    std::printf("device %d: %s, %s, %s, sm_%d, %.1f GiB, %.1f GiB free\n", device.index,
+                device.name.c_str(), device.uuid.c_str(), device.pci_address.c_str(),
+                device.capability, double(device.memory_bytes) / (1 << 30),
+                double(device.memory_free_bytes) / (1 << 30));
+    const Clock clock;
+    report.expect_ok(::cuzk::cuda::test_device(device.uuid), "known-answer test");
+    std::printf("known-answer test of device %d: %.0f ms\n", device.index, clock.ms());
+  }
+  if (options.checks) check_circuits(report, options);
+  if (!options.c1.empty()) run_porep(report, options);
+  report.section("all");
+  return report.failure_count() == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace cuzk::bench::cuda_prove
+
+int main(int count, char** words) {
+  return cuzk::bench::cuda_prove::run(cuzk::bench::cuda_prove::read_options(count, words));
+}

@@ -1,0 +1,276 @@
+// PoRep proofs of a 2 KiB sector: 2^22 rows, nearly all variables bits. Times of stages, steady
+// rate, memory, limits of memory, several devices; every proof is compared with the CPU's.
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "base/file.h"
+#include "base/ledger.h"
+#include "bench/cuda_prove/prove_suite.h"
+#include "cuda/device_pool.h"
+#include "filecoin/job.h"
+#include "groth16/setup.h"
+#include "groth16/test_circuits.h"
+
+namespace cuzk::bench::cuda_prove {
+namespace {
+
+using C = curve::Bls12_381;
+using ::cuzk::cuda::BackendOptions;
+using Inputs = groth16::ProveInputs<C>;
+using Proof = groth16::Proof<C>;
+using Backend = std::shared_ptr<groth16::Backend<C>>;
+constexpr double kGiB = 1 << 30;
+
+// Times between the beginnings of stages.
+class StageTimes final : public base::ProgressSink {
+ public:
+  void begin_stage(std::string_view name, std::uint64_t) override {
+    end();
+    stage_ = name;
+    clock_ = Clock();
+  }
+  void advance(std::uint64_t) override {}
+  void end() {
+    if (!stage_.empty()) times_[stage_].push_back(clock_.ms());
+    stage_.clear();
+  }
+  void print() {
+    end();
+    double sum = 0;
+    for (auto& [name, values] : times_) {
+      std::sort(values.begin(), values.end());
+      std::printf("  %-22s %7.2f ms\n", name.c_str(), values[values.size() / 2]);
+      sum += values[values.size() / 2];
+    }
+    std::printf("  %-22s %7.2f ms\n", "sum of stages", sum);
+  }
+
+ private:
+  std::string stage_;
+  Clock clock_;
+  std::map<std::string, std::vector<double>> times_;
+};
+
+struct Porep {
+  Inputs inputs;
+  Proof expected;
+};
+
+bool prepare(Report& report, const Options& options, Porep& out) {
+  const auto text = base::read_file(options.c1, filecoin::kC1ByteCountMax);
+  if (!report.expect_ok(text, options.c1.string())) return false;
+  const auto file = filecoin::read_c1(*text, options.c1.string());
+  if (!report.expect_ok(file, options.c1.string())) return false;
+  Clock clock;
+  auto shape = filecoin::circuit_shape(filecoin::CircuitKind::kPorep,
+                                       *file->c1.registered_proof.shape);
+  if (!report.expect_ok(shape, "circuit")) return false;
+  out.inputs.shape = std::make_shared<const r1cs::Shape<C::Fr>>(std::move(shape).value());
+  std::printf("circuit recorded in %.1f s\n", clock.ms() / 1e3);
+  clock = Clock();
+  const auto key = groth16::setup<C>(*out.inputs.shape, groth16::testing::test_waste<C>(),
+                                     groth16::QapConvention::kCoefficients);
+  if (!report.expect_ok(key, "development key")) return false;
+  out.inputs.key = *key;
+  std::printf("development key made on the CPU in %.1f s\n", clock.ms() / 1e3);
+  out.inputs.assignment = std::make_shared<const r1cs::Assignment<C::Fr>>(
+      filecoin::porep_partition_assignment(file->c1, 0));
+  const auto& aux = out.inputs.assignment->aux;
+  const auto& k = **key;
+  std::printf("2^%zu rows, %zu constraints, %zu terms; %zu variables, %zu of them scalars\n",
+              k.domain_log2, out.inputs.shape->constraint_count(),
+              out.inputs.shape->a.terms.size() + out.inputs.shape->b.terms.size(), aux.size(),
+              aux.scalar_count());
+  std::printf("points: H %zu, L %zu, A %zu, B %zu\n", k.h.size(), k.l.size(), k.a.size(),
+              k.b_g1.size());
+  clock = Clock();
+  const auto cpu = groth16::make_cpu_backend<C>();
+  const auto proof = groth16::prove_with_blinding<C>(*cpu, out.inputs, fixed_blinding<C>());
+  if (!report.expect_ok(proof, "proof on the CPU")) return false;
+  std::printf("proof on the CPU, verified: %.2f s\n", clock.ms() / 1e3);
+  out.expected = *proof;
+  return true;
+}
+
+void expect_proof(Report& report, const base::Result<Proof>& proof, const Porep& porep,
+                  const std::string& what) {
+  if (report.expect_ok(proof, what)) report.expect(*proof == porep.expected, what + ": other bytes");
+}
+
+void print_ledger(const char* when) {
+  const auto now = base::Ledger::process().snapshot();
+  std::printf("ledger %s:\n", when);
+  for (const auto& account : now.accounts) {
+    std::printf("  %-9s %7.3f GiB, peak %7.3f, budget %.2f\n", account.account.name().c_str(),
+                double(account.use.used_bytes) / kGiB, double(account.use.peak_bytes) / kGiB,
+                double(account.budget_bytes) / kGiB);
+  }
+  for (const auto& owner : now.owners) {
+    std::printf("    %-9s %-11s %-28s %8.2f MiB\n", owner.account.name().c_str(),
+                std::string(base::to_string(owner.category)).c_str(), owner.name.c_str(),
+                double(owner.used_bytes) / (1 << 20));
+  }
+}
+
+// `count` proofs by `threads` threads; milliseconds a proof.
+double rate(Report& report, groth16::Backend<C>& backend, const Porep& porep, unsigned count,
+            unsigned threads, const std::string& what) {
+  std::atomic<unsigned> next{0};
+  std::vector<base::Result<Proof>> proofs(count, base::Error{});
+  std::vector<std::thread> all;
+  const Clock clock;
+  for (unsigned t = 0; t < threads; ++t) {
+    all.emplace_back([&] {
+      for (unsigned i = next++; i < count; i = next++) {
+        proofs[i] = raw_proof<C>(backend, porep.inputs);
+      }
+    });
+  }
+  for (auto& thread : all) thread.join();
+  const double ms = clock.ms() / count;
+  for (const auto& proof : proofs) expect_proof(report, proof, porep, what);
+  return ms;
+}
+
+BackendOptions backend_options(const Options& options) {
+  BackendOptions out;
+  out.device = options.device;
+  out.known_answer_test = false;
+  return out;
+}
+
+void time_stages(Report& report, const Options& options, const Porep& porep) {
+  BackendOptions how = backend_options(options);
+  how.exact_stages = true;
+  const auto backend = ::cuzk::cuda::make_backend<C>(how);
+  if (!report.expect_ok(backend, "backend")) return;
+  Clock first;
+  expect_proof(report, raw_proof<C>(**backend, porep.inputs), porep, "first proof");
+  std::printf("first proof, with the key's upload: %.0f ms\n", first.ms());
+  print_ledger("with the key on the device");
+  StageTimes stages;
+  Inputs inputs = porep.inputs;
+  inputs.control.progress = &stages;
+  std::vector<double> start_ms, finish_ms;
+  for (int i = 0; i < 7; ++i) {
+    Clock clock;
+    auto pending = (*backend)->start(inputs, fixed_blinding<C>());
+    stages.end();
+    start_ms.push_back(clock.ms());
+    if (!report.expect_ok(pending, "start")) return;
+    if (i == 0) {
+      std::printf("a pending proof holds %llu bytes\n",
+                  static_cast<unsigned long long>((*pending)->byte_count()));
+      print_ledger("with a pending proof");
+    }
+    clock = Clock();
+    const auto proof = (*pending)->finish();
+    finish_ms.push_back(clock.ms());
+    expect_proof(report, proof, porep, "timed proof");
+  }
+  std::sort(start_ms.begin(), start_ms.end());
+  std::sort(finish_ms.begin(), finish_ms.end());
+  std::printf("stages, each waited for (medians):\n");
+  stages.print();
+  std::printf("  start %.2f ms, finish %.2f ms\n", start_ms[3], finish_ms[3]);
+}
+
+void time_rates(Report& report, const Options& options, const Porep& porep) {
+  for (const unsigned lanes : {1u, 2u, 3u, 4u}) {
+    BackendOptions how = backend_options(options);
+    how.lanes = lanes;
+    const auto backend = ::cuzk::cuda::make_backend<C>(how);
+    if (!report.expect_ok(backend, "backend")) return;
+    rate(report, **backend, porep, lanes + 1, lanes, "warm-up");
+    base::Ledger::process().reset_peaks();
+    const double ms = rate(report, **backend, porep, options.proofs, lanes + 1, "steady");
+    std::printf("steady: %u lanes, %u threads, %u proofs: %.2f ms a proof\n", lanes, lanes + 1,
+                options.proofs, ms);
+    if (lanes == 3) print_ledger("after the steady proofs");
+    std::fflush(stdout);
+  }
+  const auto backend = ::cuzk::cuda::make_backend<C>(backend_options(options));
+  if (!report.expect_ok(backend, "backend")) return;
+  rate(report, **backend, porep, 3, 3, "warm-up");
+  const Clock clock;
+  std::vector<std::thread> all;
+  for (unsigned t = 0; t < 4; ++t) {
+    all.emplace_back([&] {
+      for (unsigned i = 0; i < options.proofs / 4; ++i) {
+        report.expect(groth16::prove<C>(**backend, porep.inputs).ok(), "verified proof");
+      }
+    });
+  }
+  for (auto& thread : all) thread.join();
+  std::printf("steady, each with random blinding and verified: %.2f ms a proof\n",
+              clock.ms() / (options.proofs / 4 * 4));
+}
+
+void check_limits(Report& report, const Options& options, const Porep& porep) {
+  for (const std::uint64_t gib : {8, 4, 2, 1}) {
+    BackendOptions how = backend_options(options);
+    how.vram_limit_bytes = gib << 30;
+    const auto backend = ::cuzk::cuda::make_backend<C>(how);
+    if (!report.expect_ok(backend, "backend")) return;
+    base::Ledger::process().reset_peaks();
+    const std::string what = "limit of " + std::to_string(gib) + " GiB";
+    Clock clock;
+    expect_proof(report, raw_proof<C>(**backend, porep.inputs), porep, what);
+    const double first_ms = clock.ms();
+    clock = Clock();
+    expect_proof(report, raw_proof<C>(**backend, porep.inputs), porep, what);
+    const double one_ms = clock.ms();
+    const double steady_ms = rate(report, **backend, porep, 4, 2, what);
+    std::printf("%s: first %.0f ms, then %.1f ms, steady %.1f ms a proof\n", what.c_str(), first_ms,
+                one_ms, steady_ms);
+    print_ledger(what.c_str());
+    std::fflush(stdout);
+  }
+}
+
+void time_devices(Report& report, const Options& options, const Porep& porep) {
+  const auto devices = ::cuzk::cuda::list_devices();
+  if (!report.expect_ok(devices, "devices") || devices->size() < 2) return;
+  double one_ms = 0;
+  for (std::size_t count = 1; count <= devices->size(); ++count) {
+    std::vector<::cuzk::cuda::DevicePool<C>::Member> members;
+    for (std::size_t i = 0; i < count; ++i) {
+      BackendOptions how = backend_options(options);
+      how.device = (*devices)[i].uuid;
+      const auto backend = ::cuzk::cuda::make_backend<C>(how);
+      if (!report.expect_ok(backend, "backend")) return;
+      members.push_back({how.device, *backend});
+    }
+    ::cuzk::cuda::DevicePool<C> pool(members);
+    // Each device takes the key once, before the clock runs.
+    for (auto& member : members) rate(report, *member.backend, porep, 2, 2, "warm-up");
+    const unsigned threads = static_cast<unsigned>(4 * count);
+    rate(report, pool, porep, threads, threads, "warm-up");
+    const double ms = rate(report, pool, porep, options.proofs, threads, "pool");
+    if (count == 1) one_ms = ms;
+    std::printf("%zu devices: %u proofs in %.0f ms, %.2f ms a proof, %.3f of one device's time\n",
+                count, options.proofs, ms * options.proofs, ms, ms / one_ms);
+    for (const auto& load : pool.loads()) {
+      std::printf("  %s started %llu\n", load.name.c_str(),
+                  static_cast<unsigned long long>(load.started_count));
+    }
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+void run_porep(Report& report, const Options& options) {
+  Porep porep;
+  if (!prepare(report, options, porep)) return;
+  std::fflush(stdout);
+  if (options.checks || options.times) time_stages(report, options, porep);
+  if (options.times) time_rates(report, options, porep);
+  if (options.limits) check_limits(report, options, porep);
+  if (options.devices) time_devices(report, options, porep);
+  report.section("PoRep of a 2 KiB sector");
+}
+
+}  // namespace cuzk::bench::cuda_prove

@@ -1,0 +1,81 @@
+// Whole proofs on devices, beside the CPU's: byte equality, memory limits, times, several devices.
+//
+// Reads real keys, circuits and witnesses, so unlike bench/cuda it needs the whole library; built
+// by CMake as cuda_prove_suite.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cuda/backend.h"
+#include "groth16/prove.h"
+
+namespace cuzk::bench::cuda_prove {
+
+struct Options {
+  bool checks = false, times = false, limits = false, devices = false, quick = false;
+  std::string device = "0";
+  std::vector<std::filesystem::path> data;  // folders searched for circom and mimc cases
+  std::filesystem::path c1;                 // a commit-phase-1 output of a 2 KiB sector
+  unsigned proofs = 16;
+};
+
+// Counts failures and prints each.
+class Report {
+ public:
+  bool expect(bool holds, const std::string& what) {
+    ++check_count_;
+    if (!holds) {
+      ++failure_count_;
+      std::printf("FAILED %s\n", what.c_str());
+      std::fflush(stdout);
+    }
+    return holds;
+  }
+  template <class Result>
+  bool expect_ok(const Result& result, const std::string& what) {
+    return expect(result.ok(), what + (result.ok() ? "" : ": " + result.error().message));
+  }
+  void section(const std::string& name) const {
+    std::printf("%s: %d checks so far, %d failed\n", name.c_str(), check_count_, failure_count_);
+    std::fflush(stdout);
+  }
+  int failure_count() const { return failure_count_; }
+
+ private:
+  int check_count_ = 0, failure_count_ = 0;
+};
+
+// Milliseconds on the host's clock since it was made.
+class Clock {
+ public:
+  double ms() const;
+
+ private:
+  double begin_ms_ = now_ms();
+  static double now_ms();
+};
+
+// Blinding that tests fix.
+template <class C>
+groth16::Blinding<C> fixed_blinding() {
+  return {C::Fr::from_u64(0x123456789abcdef) * C::Fr::generator(),
+          C::Fr::from_u64(0xfedcba987654321) * C::Fr::generator()};
+}
+
+// start and finish, without verification.
+template <class C>
+base::Result<groth16::Proof<C>> raw_proof(groth16::Backend<C>& backend,
+                                          const groth16::ProveInputs<C>& inputs) {
+  CUZK_TRY(const auto pending, backend.start(inputs, fixed_blinding<C>()));
+  return pending->finish();
+}
+
+// Small and degenerate circuits on both curves in both conventions; circom and mimc files.
+void check_circuits(Report& report, const Options& options);
+// The PoRep of a 2 KiB sector, with a development key made here.
+void run_porep(Report& report, const Options& options);
+
+}  // namespace cuzk::bench::cuda_prove

@@ -1,0 +1,62 @@
+// What a caller may ask of a device backend, and the doors of the room: free of CUDA, so that a
+// build without it has them too (and refuses with a sentence).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "groth16/backend.h"
+
+namespace cuzk::cuda {
+
+// Where the sum over the B query in G2 runs.
+enum class G2Place { kDevice, kHost };
+
+struct BackendOptions {
+  // Index, UUID or PCI address of a visible device (device_name.h).
+  std::string device = "0";
+  // Most bytes of device memory for keys, circuits and proofs together; 0: what is free when the
+  // device is first used. A smaller limit makes proofs slower, not different.
+  std::uint64_t vram_limit_bytes = 0;
+  // Proofs that may be on the device at once; memory may allow fewer.
+  unsigned lanes = 3;
+  G2Place b_g2 = G2Place::kDevice;
+  // Whether the known-answer test runs before the first proof; a device that fails is condemned.
+  bool known_answer_test = true;
+  // Waits for the device at the end of each stage, so that progress stages show device times.
+  bool exact_stages = false;
+};
+
+// A visible device as users are told of it.
+struct DeviceReport {
+  int index = 0;
+  std::string name, uuid, pci_address;
+  int capability = 0;
+  std::uint64_t memory_bytes = 0, memory_free_bytes = 0;
+};
+
+// Whether this build has device code.
+bool is_built_in() noexcept;
+
+// All visible devices. kUnavailable without a driver or a device, kUnsupported in a build without
+// CUDA.
+base::Result<std::vector<DeviceReport>> list_devices();
+
+// Runs the known-answer test on a device: field, transforms, sums and a whole proof of either curve
+// against the CPU. Takes about a second. A device that fails is condemned for this process and the
+// error says what was wrong; kUnavailable when it is condemned already.
+base::Status test_device(const std::string& device, std::uint64_t vram_limit_bytes = 0);
+
+// A backend on one device. The first use of a device takes its context and the test's time. Thread-
+// safe: starts from several threads overlap. Errors as list_devices, kNotFound for an unknown name.
+template <class C>
+base::Result<std::shared_ptr<groth16::Backend<C>>> make_backend(const BackendOptions& options);
+
+extern template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bls12_381>>>
+make_backend(const BackendOptions&);
+extern template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bn254>>> make_backend(
+    const BackendOptions&);
+
+}  // namespace cuzk::cuda

@@ -1,0 +1,82 @@
+// The statuses by number, as cuda_runtime_api.h documents them; error.cpp checks the numbers
+// against the header of the toolkit that it is compiled with.
+#include "cuda/device/fault.h"
+
+#include <map>
+#include <mutex>
+
+#include "cuda/device/fault_codes.h"
+
+namespace cuzk::cuda::device {
+namespace {
+
+struct Condemned {
+  std::mutex mutex;
+  std::map<int, std::string> reasons;
+};
+
+Condemned& condemned() {
+  static Condemned all;
+  return all;
+}
+
+}  // namespace
+
+Fault fault_of(int code) noexcept {
+  switch (code) {
+    case codes::kSuccess: return Fault::kNone;
+    case codes::kMemoryAllocation: return Fault::kOutOfMemory;
+    case codes::kInsufficientDriver:
+    case codes::kNoDevice: return Fault::kAbsent;
+    case codes::kDevicesUnavailable:
+    case codes::kEccUncorrectable:
+    case codes::kNvlinkUncorrectable:
+    case codes::kIllegalAddress:
+    case codes::kLaunchTimeout:
+    case codes::kAssert:
+    case codes::kHardwareStackError:
+    case codes::kIllegalInstruction:
+    case codes::kMisalignedAddress:
+    case codes::kInvalidAddressSpace:
+    case codes::kInvalidPc:
+    case codes::kLaunchFailure:
+    case codes::kUnknown: return Fault::kLost;
+    default: return Fault::kOther;
+  }
+}
+
+base::Error fault_error(int code, std::string_view text, std::string_view call, int device) {
+  std::string message = std::string(call) + ": " + std::string(text);
+  switch (fault_of(code)) {
+    case Fault::kOutOfMemory: return {base::ErrorKind::kResourceExhausted, std::move(message)};
+    case Fault::kLost:
+      message = "device " + std::to_string(device) + " is lost to this process (" + message +
+                "); none of its results may be used";
+      condemn(device, message);
+      return {base::ErrorKind::kUnavailable, std::move(message)};
+    case Fault::kAbsent: return {base::ErrorKind::kUnavailable, std::move(message)};
+    default: return {base::ErrorKind::kInternal, std::move(message)};
+  }
+}
+
+void condemn(int device, std::string_view reason) {
+  Condemned& all = condemned();
+  const std::lock_guard lock(all.mutex);
+  all.reasons.try_emplace(device, reason);
+}
+
+base::Status check_usable(int device) {
+  Condemned& all = condemned();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.reasons.find(device);
+  if (found == all.reasons.end()) return base::ok_status();
+  return base::Error{base::ErrorKind::kUnavailable, found->second};
+}
+
+void forget_condemned() {
+  Condemned& all = condemned();
+  const std::lock_guard lock(all.mutex);
+  all.reasons.clear();
+}
+
+}  // namespace cuzk::cuda::device

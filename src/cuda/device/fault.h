@@ -1,0 +1,41 @@
+// What a CUDA status means for us, and which devices are no longer to be trusted.
+//
+// Apart from the runtime, so that it is tested on machines without one: statuses come in as their
+// numbers. A device that lost its context, or that computed wrongly, is condemned for the rest of
+// the process: whoever asks for it later is refused with the first reason, and no result that was
+// on it is used. Thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace cuzk::cuda::device {
+
+enum class Fault {
+  kNone,
+  kOutOfMemory,  // the device stays usable
+  kLost,         // sticky: each later call on the context would return the same status
+  kAbsent,       // no driver, no device, or a driver that is too old
+  kOther,        // a call that was wrong; the device stays usable
+};
+
+// The class of a cudaError_t. Which are sticky: CUDA Runtime API, "Error handling".
+Fault fault_of(int code) noexcept;
+
+// The error for status `code`, whose text is `text`, of `call` on device `device`. Memory is
+// kResourceExhausted; a lost device is condemned and kUnavailable; an absent one kUnavailable; all
+// else kInternal.
+base::Error fault_error(int code, std::string_view text, std::string_view call, int device);
+
+// From now on the device is refused with `reason`; the first reason stays.
+void condemn(int device, std::string_view reason);
+
+// ok, or kUnavailable with the reason why the device is refused.
+base::Status check_usable(int device);
+
+// For tests: no device is condemned.
+void forget_condemned();
+
+}  // namespace cuzk::cuda::device

@@ -1,0 +1,147 @@
+// A pool over made-up devices: shares of unequal ones, loss of one in the middle, the fallback.
+#include "cuda/device_pool.h"
+
+#include <atomic>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "groth16/prove.h"
+#include "groth16/setup.h"
+#include "groth16/test_circuits.h"
+
+namespace cuzk::cuda {
+namespace {
+
+using C = curve::Bn254;
+using Inputs = groth16::ProveInputs<C>;
+using ::testing::HasSubstr;
+
+// The CPU under another name, slower by `delay`, failing from start number `fails_from` on.
+class MadeUpDevice final : public groth16::Backend<C> {
+ public:
+  explicit MadeUpDevice(std::chrono::milliseconds delay = {},
+                        base::ErrorKind kind = base::ErrorKind::kUnavailable,
+                        int fails_from = 1 << 30)
+      : delay_(delay), kind_(kind), fails_from_(fails_from) {}
+  std::string_view name() const override { return "made up"; }
+  base::Result<groth16::MemoryPlan> plan(
+      const groth16::ProvingKey<C>& key, const r1cs::Shape<C::Fr>& shape,
+      const r1cs::Assignment<C::Fr>* assignment) const override {
+    return inner_->plan(key, shape, assignment);
+  }
+  base::Result<std::unique_ptr<groth16::PendingProof<C>>> start(
+      const Inputs& inputs, const groth16::Blinding<C>& blinding) override {
+    const int number = start_count_++;
+    std::this_thread::sleep_for(delay_);
+    if (number >= fails_from_) return base::Error{kind_, "the made-up device broke"};
+    return inner_->start(inputs, blinding);
+  }
+  int start_count() const { return start_count_; }
+
+ private:
+  std::unique_ptr<groth16::Backend<C>> inner_ = groth16::make_cpu_backend<C>();
+  std::chrono::milliseconds delay_;
+  base::ErrorKind kind_;
+  int fails_from_;
+  std::atomic<int> start_count_{0};
+};
+
+class DevicePoolTest : public ::testing::Test {
+ protected:
+  DevicePoolTest() {
+    const auto circuit = groth16::testing::mixed<C::Fr>(20, 1);
+    inputs_.shape = circuit.shape();
+    inputs_.assignment = circuit.assignment();
+    inputs_.key = groth16::setup<C>(*inputs_.shape, groth16::testing::test_waste<C>(),
+                                    groth16::QapConvention::kCoefficients)
+                      .value();
+    expected_ = prove(*groth16::make_cpu_backend<C>()).value();
+  }
+  base::Result<groth16::Proof<C>> prove(groth16::Backend<C>& backend) {
+    return groth16::prove_with_blinding(backend, inputs_, groth16::testing::test_blinding<C>());
+  }
+  // Proofs of several threads, all equal to the CPU's.
+  void expect_proofs(DevicePool<C>& pool, int threads, int each) {
+    std::vector<std::thread> all;
+    for (int t = 0; t < threads; ++t) {
+      all.emplace_back([&] {
+        for (int i = 0; i < each; ++i) {
+          const auto proof = prove(pool);
+          ASSERT_TRUE(proof.ok()) << proof.error().message;
+          EXPECT_EQ(*proof, expected_);
+        }
+      });
+    }
+    for (auto& thread : all) thread.join();
+  }
+
+  Inputs inputs_;
+  groth16::Proof<C> expected_;
+};
+
+TEST_F(DevicePoolTest, EqualDevicesShareTheProofs) {
+  const auto first = std::make_shared<MadeUpDevice>(), second = std::make_shared<MadeUpDevice>();
+  DevicePool<C> pool({{"0", first}, {"1", second}});
+  expect_proofs(pool, 4, 4);
+  EXPECT_EQ(first->start_count() + second->start_count(), 16);
+  EXPECT_GT(first->start_count(), 0);
+  EXPECT_GT(second->start_count(), 0);
+  for (const auto& load : pool.loads()) EXPECT_EQ(load.in_flight, 0u);
+}
+
+TEST_F(DevicePoolTest, ASlowDeviceGetsFewerProofs) {
+  const auto slow = std::make_shared<MadeUpDevice>(std::chrono::milliseconds(400));
+  const auto fast = std::make_shared<MadeUpDevice>(std::chrono::milliseconds(1));
+  DevicePool<C> pool({{"slow", slow}, {"fast", fast}});
+  expect_proofs(pool, 2, 6);
+  EXPECT_LT(slow->start_count(), fast->start_count());
+}
+
+TEST_F(DevicePoolTest, ADeviceThatIsLostIsNotAskedAgainAndItsProofIsMadeElsewhere) {
+  const auto breaks =
+      std::make_shared<MadeUpDevice>(std::chrono::milliseconds(0), base::ErrorKind::kUnavailable, 1);
+  const auto works = std::make_shared<MadeUpDevice>();
+  DevicePool<C> pool({{"breaks", breaks}, {"works", works}});
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(prove(pool).value(), expected_);
+  EXPECT_LE(breaks->start_count(), 2);
+  const auto loads = pool.loads();
+  if (breaks->start_count() == 2) EXPECT_THAT(loads[0].lost, HasSubstr("broke"));
+  EXPECT_TRUE(loads[1].lost.empty());
+}
+
+TEST_F(DevicePoolTest, TheFallbackTakesOverWhenNoDeviceIsLeft) {
+  const auto breaks =
+      std::make_shared<MadeUpDevice>(std::chrono::milliseconds(0), base::ErrorKind::kUnavailable, 0);
+  const auto cpu = std::make_shared<MadeUpDevice>();
+  DevicePool<C> pool({{"breaks", breaks}}, cpu);
+  expect_proofs(pool, 2, 2);
+  EXPECT_EQ(cpu->start_count(), 4);
+  EXPECT_THAT(pool.loads()[0].lost, HasSubstr("broke"));
+  EXPECT_TRUE(pool.plan(*inputs_.key, *inputs_.shape, nullptr).ok());
+}
+
+TEST_F(DevicePoolTest, WithoutFallbackTheReasonsAreTold) {
+  const auto breaks =
+      std::make_shared<MadeUpDevice>(std::chrono::milliseconds(0), base::ErrorKind::kUnavailable, 0);
+  DevicePool<C> pool({{"card 0", breaks}});
+  const auto proof = prove(pool);
+  ASSERT_FALSE(proof.ok());
+  EXPECT_EQ(proof.error().kind, base::ErrorKind::kUnavailable);
+  EXPECT_THAT(proof.error().message, HasSubstr("card 0: the made-up device broke"));
+  EXPECT_FALSE(pool.plan(*inputs_.key, *inputs_.shape, nullptr).ok());
+}
+
+TEST_F(DevicePoolTest, OtherErrorsAreTheProofsOwn) {
+  for (const auto kind : {base::ErrorKind::kResourceExhausted, base::ErrorKind::kCancelled}) {
+    const auto refuses = std::make_shared<MadeUpDevice>(std::chrono::milliseconds(0), kind, 0);
+    DevicePool<C> pool({{"0", refuses}}, std::make_shared<MadeUpDevice>());
+    EXPECT_EQ(prove(pool).error().kind, kind);
+    EXPECT_TRUE(pool.loads()[0].lost.empty());
+    EXPECT_EQ(pool.loads()[0].in_flight, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace cuzk::cuda

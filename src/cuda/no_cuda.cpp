@@ -1,0 +1,30 @@
+// The doors of the room in a build without CUDA: they say so. Built instead of prove/.
+#include "cuda/backend.h"
+
+namespace cuzk::cuda {
+namespace {
+
+base::Error not_built_in() {
+  return {base::ErrorKind::kUnsupported,
+          "this build has no CUDA backend (configure with -DCUZK_CUDA=ON, which needs nvcc)"};
+}
+
+}  // namespace
+
+bool is_built_in() noexcept { return false; }
+
+base::Result<std::vector<DeviceReport>> list_devices() { return not_built_in(); }
+
+base::Status test_device(const std::string&, std::uint64_t) { return not_built_in(); }
+
+template <class C>
+base::Result<std::shared_ptr<groth16::Backend<C>>> make_backend(const BackendOptions&) {
+  return not_built_in();
+}
+
+template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bls12_381>>> make_backend(
+    const BackendOptions&);
+template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bn254>>> make_backend(
+    const BackendOptions&);
+
+}  // namespace cuzk::cuda

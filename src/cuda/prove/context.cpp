@@ -1,0 +1,111 @@
+// Contexts by device index; the last user's end closes one.
+#include "cuda/prove/context.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace cuzk::cuda::prove {
+namespace {
+
+// Left of the free memory for what is not counted: tables of transforms, kernels' own stacks.
+constexpr std::uint64_t kReserveBytes = std::uint64_t{256} << 20;
+
+struct OpenContexts {
+  std::mutex mutex;
+  std::map<int, std::weak_ptr<Context>> by_index;
+};
+
+OpenContexts& open_contexts() {
+  static OpenContexts all;
+  return all;
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<Context>> Context::open(const device::DeviceInfo& info,
+                                                     std::uint64_t limit_bytes) {
+  OpenContexts& all = open_contexts();
+  const std::lock_guard lock(all.mutex);
+  if (auto known = all.by_index[info.index].lock()) {
+    if (known->limit_bytes_ == limit_bytes) return known;
+    return base::Error{base::ErrorKind::kInvalidArgument,
+                       "device " + std::to_string(info.index) + " is in use under a limit of " +
+                           std::to_string(known->limit_bytes_) + " bytes, so it cannot have one of " +
+                           std::to_string(limit_bytes)};
+  }
+  CUZK_TRY_STATUS(device::use_device(info));
+  std::shared_ptr<Context> context(new Context(info, limit_bytes));
+  CUZK_TRY(const std::uint64_t free_bytes, device::memory_free_bytes());
+  const std::uint64_t usable_bytes = free_bytes - std::min(free_bytes, kReserveBytes);
+  context->budget_bytes_ = limit_bytes == 0 ? usable_bytes : std::min(limit_bytes, usable_bytes);
+  CUZK_TRY(context->pool_, device::MemoryPool::create(info.index, limit_bytes));
+  base::Ledger::process().set_budget(context->account_, context->budget_bytes_);
+  all.by_index[info.index] = context;
+  return context;
+}
+
+void CountedBuffer::Release::operator()(Context* context) const noexcept {
+  context->proof_memory_is_free();
+}
+
+base::Result<CountedBuffer> Context::take(base::Permit permit, const device::Stream& stream,
+                                          std::uint64_t bytes) const {
+  CountedBuffer out;
+  out.permit_ = std::move(permit);
+  CUZK_TRY(out.buffer_, device::Buffer::create(pool_, stream, bytes));
+  return out;
+}
+
+base::Result<CountedBuffer> Context::allocate(const device::Stream& stream, std::uint64_t bytes,
+                                              base::MemoryCategory category,
+                                              std::string_view owner) const {
+  CUZK_TRY(auto permit, base::Ledger::process().admit(
+                            {bytes, category, std::string(owner), account_}));
+  return take(std::move(permit), stream, bytes);
+}
+
+base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
+                                                   std::uint64_t bytes, std::stop_token stop) {
+  base::MemoryRequest request{bytes, base::MemoryCategory::kEvaluation, "a proof on the device",
+                              account_};
+  std::unique_lock lock(mutex_);
+  const auto place = line_.insert(line_.end(), ++arrival_count_);
+  base::Result<base::Permit> permit = base::Permit();
+  const bool is_decided = changed_.wait(lock, stop, [&] {
+    if (line_.begin() != place) return false;
+    permit = base::Ledger::process().admit(request);
+    return permit.ok() || holder_count_ == 0;
+  });
+  line_.erase(place);
+  if (is_decided && permit.ok()) ++holder_count_;
+  lock.unlock();
+  changed_.notify_all();
+  if (!is_decided) {
+    return base::Error{base::ErrorKind::kCancelled, "cancelled while waiting for device memory"};
+  }
+  if (!permit.ok()) return permit.error();
+  std::unique_ptr<Context, CountedBuffer::Release> release(this);
+  CUZK_TRY(CountedBuffer out, take(std::move(permit).value(), stream, bytes));
+  out.release_ = std::move(release);
+  return out;
+}
+
+void Context::proof_memory_is_free() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    --holder_count_;
+  }
+  changed_.notify_all();
+}
+
+std::uint64_t Context::room_bytes() const {
+  std::uint64_t used = 0;
+  for (const auto& owner : base::Ledger::process().snapshot().owners) {
+    const bool is_proof = owner.category == base::MemoryCategory::kEvaluation;
+    if (owner.account == account_ && !is_proof) used += owner.used_bytes;
+  }
+  return budget_bytes_ - std::min(budget_bytes_, used);
+}
+
+}  // namespace cuzk::cuda::prove

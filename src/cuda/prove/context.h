@@ -1,0 +1,98 @@
+// One device of this process: its memory pool, its account in the ledger, its limit.
+//
+// All backends of a device share one context, whatever their curve, so that the budget is one.
+// Opening it is the first moment at which the device is touched.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/ledger.h"
+#include "cuda/device/buffer.h"
+#include "cuda/device/device.h"
+
+namespace cuzk::cuda::prove {
+
+class Context;
+
+// Device memory with the permit that pays for it. Movable; freed in the order of its stream.
+class CountedBuffer {
+ public:
+  CountedBuffer() = default;
+  CountedBuffer(CountedBuffer&&) noexcept = default;
+  // What was held goes back as by the destructor: memory first, then the word that it is free.
+  CountedBuffer& operator=(CountedBuffer&& other) noexcept {
+    CountedBuffer taken(std::move(other));
+    std::swap(release_, taken.release_);
+    std::swap(permit_, taken.permit_);
+    std::swap(buffer_, taken.buffer_);
+    return *this;
+  }
+  const device::Buffer& buffer() const noexcept { return buffer_; }
+  // Tells the context that a proof's memory is free, after buffer and permit are gone.
+  struct Release {
+    void operator()(Context* context) const noexcept;
+  };
+
+ private:
+  friend class Context;
+  std::unique_ptr<Context, Release> release_;
+  base::Permit permit_;
+  device::Buffer buffer_;
+};
+
+class Context {
+ public:
+  // The context of `info`, opened now or shared with who has it open. A limit of 0 takes what is
+  // free. kInvalidArgument when it is open under another limit.
+  static base::Result<std::shared_ptr<Context>> open(const device::DeviceInfo& info,
+                                                     std::uint64_t limit_bytes);
+
+  const device::DeviceInfo& info() const noexcept { return info_; }
+  base::Account account() const noexcept { return account_; }
+  std::uint64_t budget_bytes() const noexcept { return budget_bytes_; }
+  const device::MemoryPool& pool() const noexcept { return pool_; }
+
+  // Makes the device the calling thread's current one; kUnavailable when it was condemned.
+  base::Status use() const { return device::use_device(info_); }
+
+  // Memory for long: refused at once when the budget has no room for it.
+  base::Result<CountedBuffer> allocate(const device::Stream& stream, std::uint64_t bytes,
+                                       base::MemoryCategory category, std::string_view owner) const;
+  // Memory for one proof: waits in line while other proofs hold what it lacks. kResourceExhausted
+  // when none does and there still is no room.
+  base::Result<CountedBuffer> wait_allocate(const device::Stream& stream, std::uint64_t bytes,
+                                            std::stop_token stop);
+  // What keys and circuits leave to proofs.
+  std::uint64_t room_bytes() const;
+
+ private:
+  friend struct CountedBuffer::Release;
+  Context(device::DeviceInfo info, std::uint64_t limit_bytes)
+      : info_(std::move(info)),
+        limit_bytes_(limit_bytes),
+        account_(base::Account::device(static_cast<std::uint16_t>(info_.index))) {}
+  base::Result<CountedBuffer> take(base::Permit permit, const device::Stream& stream,
+                                   std::uint64_t bytes) const;
+  void proof_memory_is_free() noexcept;
+
+  device::DeviceInfo info_;
+  std::uint64_t limit_bytes_;
+  base::Account account_;
+  std::uint64_t budget_bytes_ = 0;
+  device::MemoryPool pool_;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::list<std::uint64_t> line_;  // proofs that wait, in order of arrival
+  std::uint64_t arrival_count_ = 0;
+  unsigned holder_count_ = 0;  // proofs that hold memory
+};
+
+}  // namespace cuzk::cuda::prove

@@ -1,0 +1,160 @@
+// Kernels of evaluation.h. A row of the usual few terms takes one thread; a long one takes a warp,
+// whose lanes' sums are folded by shuffles.
+#include "cuda/prove/evaluation.h"
+
+#include <bit>
+
+#include "cuda/device/error.h"
+#include "cuda/field/word_field.h"
+#include "field/bls12_381.h"
+#include "field/bn254.h"
+
+namespace cuzk::cuda::prove {
+namespace {
+
+template <class F>
+using DeviceOf = field::WordField<typename F::Params>;
+
+constexpr int kThreads = 128;
+constexpr unsigned kWarp = 32;
+
+unsigned blocks_for(std::uint64_t count, unsigned per_block) {
+  return static_cast<unsigned>((count + per_block - 1) / per_block);
+}
+
+template <class F>
+RunView<DeviceOf<F>> to_device(const RunView<F>& run) {
+  return {run.bits, run.mask, run.rank, reinterpret_cast<const DeviceOf<F>*>(run.scalars),
+          run.size};
+}
+template <class F>
+WitnessView<DeviceOf<F>> to_device(const WitnessView<F>& witness) {
+  return {reinterpret_cast<const DeviceOf<F>*>(witness.inputs), witness.input_count,
+          to_device(witness.aux)};
+}
+
+template <class T>
+__device__ CUZK_INLINE void put_row(T* place, RowUse use, const T& value) {
+  *place = use == RowUse::kStore ? value : place->times(value);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    evaluate_rows_kernel(const WitnessView<T> witness, const T* coefficients, const MatrixRows rows,
+                         RowUse use, T* out) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i >= rows.row_count) return;
+  const std::uint64_t first = rows.row_begin[i], last = rows.row_begin[i + 1];
+  if (last - first > kLongRow) return;
+  put_row(out + rows.first_row + i, use,
+          sum_terms(witness, coefficients, rows.terms, first - rows.first_term,
+                    last - rows.first_term, 1));
+}
+
+// The sum of the lanes' values, in lane 0.
+template <class T>
+__device__ T warp_sum(T value) {
+  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
+    T other;
+    for (int w = 0; w < T::W; ++w) {
+      other.word[w] = __shfl_down_sync(0xffffffffu, value.word[w], distance);
+    }
+    value += other;
+  }
+  return value;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    evaluate_long_rows_kernel(const WitnessView<T> witness, const T* coefficients,
+                              const MatrixRows rows, RowUse use, T* out) {
+  const std::uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / kWarp;
+  const unsigned lane = threadIdx.x % kWarp;
+  if (warp >= rows.long_row_count) return;
+  const std::uint64_t row = rows.long_rows[warp];
+  const std::uint64_t* begin = rows.row_begin + (row - rows.first_row);
+  const T sum = warp_sum(sum_terms(witness, coefficients, rows.terms,
+                                   begin[0] - rows.first_term + lane, begin[1] - rows.first_term,
+                                   kWarp));
+  if (lane == 0) put_row(out + row, use, sum);
+}
+
+template <class T>
+__global__ void multiply_kernel(T* out, const T* a, const T* b, std::size_t count) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < count) out[i] = a[i] * b[i];
+}
+
+template <class T>
+__global__ void quotient_kernel(T* product, const T* c, T scale, std::size_t count) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= count) return;
+  product[i] = (product[i] - c[i]) * scale;
+}
+
+}  // namespace
+
+template <class F>
+base::Status evaluate_rows(const device::Stream& stream, const WitnessView<F>& witness,
+                           const F* coefficients, const MatrixRows& rows, RowUse use, F* out) {
+  const auto view = to_device(witness);
+  const auto* table = reinterpret_cast<const DeviceOf<F>*>(coefficients);
+  auto* target = reinterpret_cast<DeviceOf<F>*>(out);
+  if (rows.row_count > 0) {
+    evaluate_rows_kernel<<<blocks_for(rows.row_count, kThreads), kThreads, 0, stream.handle()>>>(
+        view, table, rows, use, target);
+    CUZK_TRY_STATUS(device::launched("evaluate_rows_kernel"));
+  }
+  if (rows.long_row_count > 0) {
+    evaluate_long_rows_kernel<<<blocks_for(rows.long_row_count, kThreads / kWarp), kThreads, 0,
+                                stream.handle()>>>(view, table, rows, use, target);
+    CUZK_TRY_STATUS(device::launched("evaluate_long_rows_kernel"));
+  }
+  return base::ok_status();
+}
+
+template <class F>
+base::Status multiply_into(const device::Stream& stream, device::DeviceSpan<F> out,
+                           device::DeviceSpan<const F> a, device::DeviceSpan<const F> b) {
+  if (out.size == 0) return base::ok_status();
+  multiply_kernel<<<blocks_for(out.size, kThreads), kThreads, 0, stream.handle()>>>(
+      reinterpret_cast<DeviceOf<F>*>(out.data), reinterpret_cast<const DeviceOf<F>*>(a.data),
+      reinterpret_cast<const DeviceOf<F>*>(b.data), out.size);
+  return device::launched("multiply_kernel");
+}
+
+template <class F>
+base::Status multiply_pointwise(const device::Stream& stream, device::DeviceSpan<F> a,
+                                device::DeviceSpan<const F> b) {
+  return multiply_into<F>(stream, a, {a.data, a.size}, b);
+}
+
+template <class F>
+base::Status quotient_integers(const device::Stream& stream, device::DeviceSpan<F> product,
+                               device::DeviceSpan<const F> c, const F& scale) {
+  // A Montgomery product with the plain integer of `scale` instead of its Montgomery form leaves
+  // the plain integer of the product: the change of form costs nothing.
+  DeviceOf<F> plain_one = DeviceOf<F>::zero();
+  plain_one.word[0] = 1;
+  const DeviceOf<F> factor = std::bit_cast<DeviceOf<F>>(scale) * plain_one;
+  quotient_kernel<<<blocks_for(product.size, kThreads), kThreads, 0, stream.handle()>>>(
+      reinterpret_cast<DeviceOf<F>*>(product.data), reinterpret_cast<const DeviceOf<F>*>(c.data),
+      factor, product.size);
+  return device::launched("quotient_kernel");
+}
+
+#define CUZK_CUDA_EVALUATION(F)                                                               \
+  template base::Status evaluate_rows<F>(const device::Stream&, const WitnessView<F>&,        \
+                                         const F*, const MatrixRows&, RowUse, F*);                    \
+  template base::Status multiply_pointwise<F>(const device::Stream&, device::DeviceSpan<F>,   \
+                                              device::DeviceSpan<const F>);                   \
+  template base::Status multiply_into<F>(const device::Stream&, device::DeviceSpan<F>,        \
+                                         device::DeviceSpan<const F>,                         \
+                                         device::DeviceSpan<const F>);                        \
+  template base::Status quotient_integers<F>(const device::Stream&, device::DeviceSpan<F>,    \
+                                             device::DeviceSpan<const F>, const F&);
+CUZK_CUDA_EVALUATION(cuzk::field::bls12_381::Fr)
+CUZK_CUDA_EVALUATION(cuzk::field::bn254::Fr)
+#undef CUZK_CUDA_EVALUATION
+
+}  // namespace cuzk::cuda::prove

@@ -1,0 +1,112 @@
+// A key and a circuit as one device holds them: what is resident there, and where the rest is read.
+//
+// Loaded once and shared by the proofs that use it. Points that are not resident are kept in pinned
+// memory in device form when the ledger has room, else decoded from the key's own bytes each time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cuda/device/buffer.h"
+#include "cuda/poly/ntt.h"
+#include "cuda/prove/evaluation.h"
+#include "cuda/prove/lane.h"
+#include "cuda/prove/proof_plan.h"
+#include "cuda/prove/query_pieces.h"
+#include "groth16/qap.h"
+
+namespace cuzk::cuda::prove {
+
+// The points of one query.
+template <class G>
+struct PointStore {
+  cuzk::msm::PointSource<G> source;  // of the key, which the proof holds
+  CountedBuffer resident;
+  base::Permit pinned_permit;
+  device::PinnedBuffer pinned;
+
+  bool is_resident() const { return resident.buffer().size_bytes() != 0; }
+  const cuzk::curve::Affine<G>* device_points() const {
+    return reinterpret_cast<const cuzk::curve::Affine<G>*>(resident.buffer().data());
+  }
+};
+
+// Queues points [first, first + count) of `store` on the lane's copy stream, to `to`. The stream's
+// `ready` event follows them.
+template <class G>
+base::Status upload_points(Lane& lane, const PointStore<G>& store, std::size_t first,
+                           std::size_t count, cuzk::curve::Affine<G>* to);
+
+// What a shape says, found once: no device is needed.
+template <class F>
+struct CircuitFacts {
+  r1cs::Density density;
+  std::array<QueryLayout, kQueryCount> layouts;  // of kQueryH unused
+  std::array<std::vector<std::uint32_t>, 2> long_rows;  // of a and b
+  std::uint64_t longest_row = 0;                        // terms
+
+  CircuitFacts(const r1cs::Shape<F>& shape, bool has_dense_queries);
+  CircuitFacts(const CircuitFacts&) = delete;
+};
+
+template <class C>
+class LoadedCircuit {
+ public:
+  using Fr = typename C::Fr;
+  using Shape = r1cs::Shape<Fr>;
+  using Key = groth16::ProvingKey<C>;
+
+  // Uploads what `plan` makes resident. kResourceExhausted when the device has no room for it.
+  static base::Result<std::shared_ptr<LoadedCircuit>> load(
+      const Context& context, Lane& lane, const std::shared_ptr<const Key>& key,
+      const std::shared_ptr<const Shape>& shape,
+      std::shared_ptr<const CircuitFacts<Fr>> facts, const ProofPlan& plan);
+
+  bool is_of(const std::shared_ptr<const Key>& key,
+             const std::shared_ptr<const Shape>& shape) const {
+    return key_.lock() == key && shape_.lock() == shape;
+  }
+  bool is_expired() const { return key_.expired() || shape_.expired(); }
+
+  const CircuitFacts<Fr>& facts() const { return *facts_; }
+  const ProofPlan& plan() const { return plan_; }
+  const poly::Transform<Fr>& transform() const { return transform_; }
+  const Fr& quotient_scale() const { return quotient_scale_; }
+  const Fr* coefficients() const { return coefficients_; }
+  // The rows of a (0) or b (1) when they are resident.
+  const MatrixRows& resident_rows(int matrix) const { return rows_[matrix]; }
+  // Lists of long rows, resident always.
+  const std::uint32_t* long_rows(int matrix) const { return long_rows_[matrix]; }
+  const SegmentView& segment(int query, int run) const { return segments_[query][run]; }
+  const PointStore<typename C::G1>& g1(int query) const { return g1_[query]; }
+  const PointStore<typename C::G2>& b_g2() const { return b_g2_; }
+
+ private:
+  LoadedCircuit() = default;
+  base::Status load_tables(const Context& context, Lane& lane, const Shape& shape);
+  base::Status load_matrices(const Context& context, Lane& lane, const Shape& shape);
+
+  std::weak_ptr<const Key> key_;
+  std::weak_ptr<const Shape> shape_;
+  std::shared_ptr<const CircuitFacts<Fr>> facts_;
+  ProofPlan plan_;
+  device::Stream stream_;  // what is resident is freed in its order
+  poly::Transform<Fr> transform_;
+  base::Permit transform_permit_;
+  Fr quotient_scale_;
+  CountedBuffer tables_, matrices_;
+  const Fr* coefficients_ = nullptr;
+  MatrixRows rows_[2];
+  const std::uint32_t* long_rows_[2] = {};
+  std::array<std::array<SegmentView, 2>, kQueryCount> segments_;
+  std::array<PointStore<typename C::G1>, 4> g1_;
+  PointStore<typename C::G2> b_g2_;
+};
+
+// Bytes of coefficients, layouts and lists on the device, and of the matrices.
+template <class F>
+std::uint64_t table_bytes(const r1cs::Shape<F>& shape, const CircuitFacts<F>& facts);
+template <class F>
+std::uint64_t matrix_bytes(const r1cs::Shape<F>& shape);
+
+}  // namespace cuzk::cuda::prove

@@ -1,0 +1,51 @@
+// What is left of a proof when the device is done with it: five sums, the blinding, the key.
+#pragma once
+
+#include <memory>
+
+#include "cuda/prove/prover.h"
+#include "groth16/query_sum.h"
+
+namespace cuzk::cuda::prove {
+
+// The B query's ones and scalars for a sum over G2 on the host.
+template <class F>
+struct HostB {
+  groth16::CountedOnes ones;
+  groth16::SelectedScalars<F> scalars;
+};
+
+template <class C>
+class CudaPendingProof final : public groth16::PendingProof<C> {
+ public:
+  using Fr = typename C::Fr;
+  using G1 = typename C::G1;
+  using G2 = typename C::G2;
+
+  // `host_b` is there when sums.b_g2 is not.
+  CudaPendingProof(const groth16::ProveInputs<C>& inputs, const groth16::Blinding<C>& blinding,
+                   ProofSums<C> sums, std::optional<HostB<Fr>> host_b)
+      : key_(inputs.key),
+        control_(inputs.control),
+        blinding_(blinding),
+        sums_(std::move(sums)),
+        host_b_(std::move(host_b)) {}
+
+  base::Result<groth16::Proof<C>> finish() override;
+  std::uint64_t byte_count() const override;
+
+ private:
+  std::shared_ptr<const groth16::ProvingKey<C>> key_;  // null once finished
+  groth16::Control control_;
+  groth16::Blinding<C> blinding_;
+  ProofSums<C> sums_;
+  std::optional<HostB<Fr>> host_b_;
+};
+
+// Selects what a sum over G2 on the host needs.
+template <class C>
+base::Result<HostB<typename C::Fr>> select_host_b(
+    const groth16::ProveInputs<C>& inputs, const r1cs::Density& density,
+    const r1cs::CompactWitness<typename C::Fr>& input_run);
+
+}  // namespace cuzk::cuda::prove

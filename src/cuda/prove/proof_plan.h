@@ -1,0 +1,133 @@
+// How a proof is laid out in device memory: what stays resident, how long pieces are, what is taken
+// for one proof.
+//
+// Host arithmetic over sizes alone, so that it is tested without a device; the pipeline takes its
+// arrays by the same code (QueryArrays, EvaluationArrays), with a buffer behind the arena.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/result.h"
+#include "cuda/device/buffer.h"
+
+namespace cuzk::cuda::prove {
+
+// The queries of a key in the order in which they give up their place on the device last.
+enum QueryId { kQueryH, kQueryL, kQueryA, kQueryB1, kQueryB2, kQueryCount };
+
+// One multiplication of a query's scalars.
+struct MultiplySizes {
+  bool in_g2 = false;
+  // Whether the points pass in pieces, so that buckets stay between them.
+  bool in_parts = false;
+  std::uint64_t count = 0, part_count = 0;  // scalars in all and in one piece
+  std::uint64_t limit_bytes = 0;            // asked for, not a bound; 0: as its own policy says
+};
+
+// Scratch of the sums, by group and length. Given by the kernels' own plans; tests make one up.
+struct ScratchModel {
+  virtual ~ScratchModel() = default;
+  virtual std::uint64_t multiply_bytes(const MultiplySizes& sizes) const = 0;
+  virtual std::uint64_t bitmap_bytes(bool in_g2, std::uint64_t count) const = 0;
+};
+
+inline constexpr std::uint64_t kScalarBytes = 32;
+
+struct QuerySizes {
+  std::uint64_t point_count = 0;
+  std::uint64_t scalar_count = 0;  // of this witness; all of H's points
+  std::uint64_t point_bytes = 0;
+  bool in_g2 = false;
+  bool is_used = true;  // false: the sum is made elsewhere
+};
+
+struct ProofSizes {
+  unsigned domain_log2 = 0;
+  std::uint64_t witness_bytes = 0;    // bits, ranks, scalars, inputs
+  std::uint64_t matrix_bytes = 0;     // row starts and terms of a and b
+  std::uint64_t table_bytes = 0;      // coefficients and layouts: always resident
+  std::uint64_t longest_row_bytes = 0;
+  std::array<QuerySizes, kQueryCount> queries;
+};
+
+// What was decided.
+struct ProofPlan {
+  bool matrices_resident = true;
+  std::array<bool, kQueryCount> query_resident = {true, true, true, true, true};
+  bool b_g2_on_device = true;
+  unsigned evaluation_buffers = 3;    // with two, rows are evaluated twice
+  std::uint64_t piece_points = 0;     // points of a query in one sum
+  std::uint64_t scratch_limit_bytes = 0;  // of one multiplication; 0: as its own policy says
+  std::uint64_t tile_bytes = 0;       // of matrices, when they are not resident
+  std::uint64_t resident_bytes = 0;   // key and circuit on the device
+  std::uint64_t workspace_bytes = 0;  // one proof
+
+  bool operator==(const ProofPlan&) const = default;
+};
+
+// What one piece of a query takes.
+struct PieceSizes {
+  std::uint64_t point_count = 0, scalar_count = 0, point_bytes = 0;
+  std::uint64_t multiply_bytes = 0, bitmap_bytes = 0;
+  bool is_streamed = false;
+  MultiplySizes multiply;
+};
+
+PieceSizes piece_sizes(const ProofSizes& sizes, const ProofPlan& plan, int query_id,
+                       const ScratchModel& model);
+
+// The arrays of one query's pieces, taken from an arena (or counted by one).
+struct QueryArrays {
+  device::DeviceSpan<std::byte> points[2];  // streamed: two pieces in turns
+  device::DeviceSpan<std::uint64_t> bitmap;
+  device::DeviceSpan<std::uint32_t> pair_points, pair_scalars, pair_count;
+  device::DeviceSpan<std::byte> values, multiply_scratch, bitmap_scratch;
+
+  QueryArrays(device::Arena& arena, const PieceSizes& sizes);
+};
+
+// Where the sums of a proof wait until it ends: those of each query's multiplication, and of each
+// piece's ones.
+struct SumArrays {
+  static constexpr std::uint64_t kProductBytes = std::uint64_t{64} << 10;
+  static constexpr std::uint64_t kBitmapBytes = 512;
+  std::array<device::DeviceSpan<std::byte>, kQueryCount> products, bitmaps;
+
+  SumArrays(device::Arena& arena, const ProofSizes& sizes, const ProofPlan& plan);
+};
+
+// The arrays of the H query's pieces: its scalars lie in the evaluation's first buffer.
+struct QuotientArrays {
+  device::DeviceSpan<std::byte> scalars;
+  device::DeviceSpan<std::byte> points[2];
+  device::DeviceSpan<std::byte> scratch;
+
+  QuotientArrays(device::Arena& arena, unsigned domain_log2, const PieceSizes& sizes);
+};
+
+// The arrays of evaluation and transforms; values[0] is where QuotientArrays::scalars is.
+struct EvaluationArrays {
+  device::DeviceSpan<std::byte> values[3];
+  device::DeviceSpan<std::byte> tile;
+
+  EvaluationArrays(device::Arena& arena, const ProofSizes& sizes, const ProofPlan& plan);
+};
+
+// The bytes of one proof under a plan whose pieces and residency are set.
+std::uint64_t workspace_bytes(const ProofSizes& sizes, const ProofPlan& plan,
+                              const ScratchModel& model);
+// The bytes that stay on the device under a plan's residency.
+std::uint64_t resident_bytes(const ProofSizes& sizes, const ProofPlan& plan);
+
+// The plan that keeps most on the device and cuts least, within budget_bytes for everything.
+// kResourceExhausted, with the least that would do, when even the smallest pieces do not fit.
+base::Result<ProofPlan> plan_proof(const ProofSizes& sizes, std::uint64_t budget_bytes,
+                                   const ScratchModel& model);
+
+// The same with residency given, as for the next proof of a key that is loaded: `plan` says what is
+// resident, room_bytes is what one proof may take.
+base::Result<ProofPlan> plan_workspace(const ProofSizes& sizes, ProofPlan plan,
+                                       std::uint64_t room_bytes, const ScratchModel& model);
+
+}  // namespace cuzk::cuda::prove

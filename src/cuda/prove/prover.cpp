@@ -1,0 +1,526 @@
+// The order of a proof: witness up, a and b, six transforms, the sum over H, then the queries that
+// follow the witness. Host code throughout; kernels are behind evaluation.h, selection.h and msm/.
+#include "cuda/prove/prover.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/msm/bitmap.h"
+#include "cuda/msm/msm.h"
+#include "cuda/prove/matrix_tiles.h"
+#include "cuda/prove/piece_feed.h"
+#include "cuda/prove/selection.h"
+
+namespace cuzk::cuda::prove {
+namespace {
+
+template <class F>
+std::vector<std::uint32_t> ranks_of(const r1cs::CompactWitness<F>& run) {
+  const auto words = run.scalar_mask().words();
+  std::vector<std::uint32_t> out(words.size());
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    out[word] = static_cast<std::uint32_t>(run.scalar_rank(64 * word));
+  }
+  return out;
+}
+
+msm::MsmPolicy policy_within(std::uint64_t limit_bytes) {
+  msm::MsmPolicy policy;
+  if (limit_bytes != 0) {
+    policy.scratch_bytes_max = std::min(policy.scratch_bytes_max, limit_bytes);
+  }
+  return policy;
+}
+
+// The one way to plan a query's multiplication, for its sizes and for its work.
+template <class G>
+base::Result<msm::MsmPlan> multiply_plan(const MultiplySizes& sizes) {
+  const auto policy = policy_within(sizes.limit_bytes);
+  if (!sizes.in_parts) return msm::plan_msm<G>(sizes.count, policy);
+  return msm::plan_parts<G>(sizes.count, sizes.part_count, policy);
+}
+
+template <class G>
+std::uint64_t multiply_bytes_of(const MultiplySizes& sizes) {
+  const auto plan = multiply_plan<G>(sizes);
+  return plan.ok() ? plan->scratch_bytes : ~std::uint64_t{0} >> 2;
+}
+
+}  // namespace
+
+template <class F>
+WitnessArrays<F>::WitnessArrays(device::Arena& arena, const r1cs::Assignment<F>& assignment,
+                                const r1cs::CompactWitness<F>& input_run) {
+  const auto& aux = assignment.aux;
+  inputs = arena.take<F>(assignment.inputs.size());
+  input_scalars = arena.take<F>(input_run.scalar_count());
+  aux_scalars = arena.take<F>(aux.scalar_count());
+  input_bits = arena.take<std::uint64_t>(input_run.bits().words().size());
+  input_mask = arena.take<std::uint64_t>(input_run.scalar_mask().words().size());
+  aux_bits = arena.take<std::uint64_t>(aux.bits().words().size());
+  aux_mask = arena.take<std::uint64_t>(aux.scalar_mask().words().size());
+  input_rank = arena.take<std::uint32_t>(input_run.scalar_mask().words().size());
+  aux_rank = arena.take<std::uint32_t>(aux.scalar_mask().words().size());
+}
+
+template <class C>
+std::uint64_t KernelScratch<C>::multiply_bytes(const MultiplySizes& sizes) const {
+  return sizes.in_g2 ? multiply_bytes_of<typename C::G2>(sizes)
+                     : multiply_bytes_of<typename C::G1>(sizes);
+}
+template <class C>
+std::uint64_t KernelScratch<C>::bitmap_bytes(bool in_g2, std::uint64_t count) const {
+  const std::uint64_t bytes = in_g2 ? msm::bitmap_scratch_bytes<typename C::G2>(count)
+                                    : msm::bitmap_scratch_bytes<typename C::G1>(count);
+  // A shorter piece can take a little more, where it has a round of additions less.
+  constexpr std::uint64_t kRoundings = std::uint64_t{64} << 10;
+  return count == 0 ? 0 : bytes + bytes / 16 + kRoundings;
+}
+
+namespace {
+
+template <class F>
+std::array<std::span<const std::uint64_t>, 2> masks_of(const r1cs::Assignment<F>& assignment,
+                                                       const r1cs::CompactWitness<F>& input_run) {
+  return {input_run.scalar_mask().words(), assignment.aux.scalar_mask().words()};
+}
+
+}  // namespace
+
+template <class C>
+ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
+                       const CircuitFacts<typename C::Fr>& facts,
+                       const r1cs::CompactWitness<typename C::Fr>& input_run,
+                       bool b_g2_on_device) {
+  using Fr = typename C::Fr;
+  const auto& key = *inputs.key;
+  ProofSizes sizes;
+  sizes.domain_log2 = static_cast<unsigned>(key.domain_log2);
+  device::Arena arena;
+  const WitnessArrays<Fr> witness(arena, *inputs.assignment, input_run);
+  sizes.witness_bytes = arena.used_bytes();
+  sizes.matrix_bytes = matrix_bytes(*inputs.shape);
+  sizes.table_bytes = table_bytes(*inputs.shape, facts);
+  // A row alone in a tile, its start and the next.
+  sizes.longest_row_bytes = facts.longest_row * sizeof(r1cs::Term) + 1024;
+  const auto masks = masks_of(*inputs.assignment, input_run);
+  const std::uint64_t counts[] = {key.h.size(), key.l.size(), key.a.size(), key.b_g1.size(),
+                                  key.b_g2.size()};
+  for (int q = 0; q < kQueryCount; ++q) {
+    QuerySizes& query = sizes.queries[q];
+    query.point_count = counts[q];
+    query.scalar_count =
+        q == kQueryH ? counts[q] : selected_scalar_count(facts.layouts[q], masks);
+    query.in_g2 = q == kQueryB2;
+    query.point_bytes = query.in_g2 ? sizeof(cuzk::curve::Affine<typename C::G2>)
+                                    : sizeof(cuzk::curve::Affine<typename C::G1>);
+    query.is_used = q != kQueryB2 || b_g2_on_device;
+  }
+  return sizes;
+}
+
+namespace {
+
+// One proof in flight.
+template <class C>
+class ProofRun {
+ public:
+  using Fr = typename C::Fr;
+  using G1 = typename C::G1;
+  using G2 = typename C::G2;
+
+  ProofRun(const Context& context, Lane& lane, const LoadedCircuit<C>& circuit,
+           const ProofSizes& sizes, const ProofPlan& plan, const device::Buffer& workspace,
+           const groth16::ProveInputs<C>& inputs, const r1cs::CompactWitness<Fr>& input_run,
+           bool exact_stages)
+      : context_(context),
+        lane_(lane),
+        circuit_(circuit),
+        sizes_(sizes),
+        plan_(plan),
+        inputs_(inputs),
+        input_run_(input_run),
+        exact_stages_(exact_stages),
+        arena_(workspace),
+        witness_(arena_, *inputs.assignment, input_run),
+        sums_(arena_, sizes, plan) {}
+
+  base::Result<ProofSums<C>> run() {
+    begin_stage("witness to the device");
+    CUZK_TRY_STATUS(upload_witness());
+    CUZK_TRY_STATUS(end_stage("witness to the device"));
+    CUZK_TRY_STATUS(form_quotient());
+    CUZK_TRY(const auto h, queue_h());
+    CUZK_TRY(const auto l, (queue_query<G1>(kQueryL, circuit_.g1(kQueryL), "L query")));
+    CUZK_TRY(const auto a, (queue_query<G1>(kQueryA, circuit_.g1(kQueryA), "A query")));
+    CUZK_TRY(const auto b,
+             (queue_query<G1>(kQueryB1, circuit_.g1(kQueryB1), "B query in G1")));
+    QueuedSum<G2> b_g2;
+    if (plan_.b_g2_on_device) {
+      CUZK_TRY(b_g2, (queue_query<G2>(kQueryB2, circuit_.b_g2(), "B query in G2")));
+    }
+    begin_stage("sums from the device");
+    ProofSums<C> sums;
+    CUZK_TRY(sums.h, collect<G1>(h));
+    CUZK_TRY_STATUS(check_degree());
+    CUZK_TRY(sums.l, collect<G1>(l));
+    CUZK_TRY(sums.a, collect<G1>(a));
+    CUZK_TRY(sums.b_g1, collect<G1>(b));
+    if (plan_.b_g2_on_device) {
+      CUZK_TRY(sums.b_g2, collect<G2>(b_g2));
+    }
+    CUZK_TRY_STATUS(end_stage("sums from the device"));
+    return sums;
+  }
+
+ private:
+  void begin_stage(std::string_view name) { inputs_.control.begin_stage(name, 1); }
+  base::Status end_stage(std::string_view name) {
+    if (exact_stages_) CUZK_TRY_STATUS(lane_.compute.synchronize());
+    inputs_.control.advance(1);
+    return inputs_.control.check(name);
+  }
+
+  // Packs the witness into pinned memory as it will lie on the device, and queues one copy.
+  base::Status upload_witness() {
+    CUZK_TRY_STATUS(lane_.grow_staging(sizes_.witness_bytes));
+    const auto staging = lane_.staging.template span<std::byte>(sizes_.witness_bytes);
+    std::byte* const base = reinterpret_cast<std::byte*>(witness_.inputs.data);
+    const auto put = [&]<class T>(const device::DeviceSpan<T>& part, std::span<const T> values) {
+      if (part.size == 0) return;
+      const std::size_t offset =
+          static_cast<std::size_t>(reinterpret_cast<std::byte*>(part.data) - base);
+      std::memcpy(staging.data() + offset, values.data(), values.size_bytes());
+    };
+    const auto& assignment = *inputs_.assignment;
+    put(witness_.inputs, std::span<const Fr>(assignment.inputs));
+    put(witness_.input_scalars, input_run_.scalars());
+    put(witness_.aux_scalars, assignment.aux.scalars());
+    put(witness_.input_bits, input_run_.bits().words());
+    put(witness_.input_mask, input_run_.scalar_mask().words());
+    put(witness_.aux_bits, assignment.aux.bits().words());
+    put(witness_.aux_mask, assignment.aux.scalar_mask().words());
+    const auto input_rank = ranks_of(input_run_), aux_rank = ranks_of(assignment.aux);
+    put(witness_.input_rank, std::span<const std::uint32_t>(input_rank));
+    put(witness_.aux_rank, std::span<const std::uint32_t>(aux_rank));
+    return device::copy_bytes_to_device(lane_.compute, base, staging.data(), staging.size());
+  }
+
+  RunView<Fr> input_view() const {
+    return {witness_.input_bits.data, witness_.input_mask.data, witness_.input_rank.data,
+            witness_.input_scalars.data, input_run_.size()};
+  }
+  RunView<Fr> aux_view() const {
+    return {witness_.aux_bits.data, witness_.aux_mask.data, witness_.aux_rank.data,
+            witness_.aux_scalars.data, inputs_.assignment->aux.size()};
+  }
+
+  // All rows of a (0) or b (1), zero past the last; a with the rows of the inputs.
+  base::Status evaluate(int matrix_id, device::DeviceSpan<Fr> out,
+                        device::DeviceSpan<std::byte> tile, RowUse use = RowUse::kStore) {
+    const auto& shape = *inputs_.shape;
+    const r1cs::SparseMatrix& matrix = matrix_id == 0 ? shape.a : shape.b;
+    const WitnessView<Fr> view{witness_.inputs.data, shape.input_count, aux_view()};
+    const std::size_t rows = matrix.row_count();
+    CUZK_TRY_STATUS(device::clear(lane_.compute, out.subset(rows, out.size - rows)));
+    if (plan_.matrices_resident) {
+      CUZK_TRY_STATUS(evaluate_rows<Fr>(lane_.compute, view, circuit_.coefficients(),
+                                        circuit_.resident_rows(matrix_id), use, out.data));
+    } else {
+      CUZK_TRY_STATUS(evaluate_in_tiles(matrix_id, matrix, view, out, tile, use));
+    }
+    if (matrix_id == 1 || shape.has_input_rows) return base::ok_status();
+    return device::copy_bytes_on_device(lane_.compute, out.data + rows, witness_.inputs.data,
+                                        shape.input_count * sizeof(Fr));
+  }
+
+  // Rows come up in runs that fit the tile. From pageable memory a copy returns when its source was
+  // read, and the next one waits in the stream for the kernel that reads the tile.
+  base::Status evaluate_in_tiles(int matrix_id, const r1cs::SparseMatrix& matrix,
+                                 const WitnessView<Fr>& view, device::DeviceSpan<Fr> out,
+                                 device::DeviceSpan<std::byte> tile, RowUse use) {
+    const auto& long_rows = circuit_.facts().long_rows[matrix_id];
+    for (std::size_t first = 0; first < matrix.row_count();) {
+      const std::size_t last = tile_end(matrix, first, tile.size);
+      device::Arena arena(device::Buffer::borrowed(tile.data, tile.size));
+      const std::uint64_t term = matrix.row_begin[first];
+      const auto begins = std::span(matrix.row_begin).subspan(first, last - first + 1);
+      const auto terms =
+          std::span(matrix.terms).subspan(term, matrix.row_begin[last] - term);
+      const auto on_begins = arena.take<std::uint64_t>(begins.size());
+      const auto on_terms = arena.take<r1cs::Term>(terms.size());
+      CUZK_TRY_STATUS(device::upload<std::uint64_t>(lane_.compute, on_begins, begins));
+      CUZK_TRY_STATUS(device::upload<r1cs::Term>(lane_.compute, on_terms, terms));
+      const auto long_first = std::lower_bound(long_rows.begin(), long_rows.end(), first);
+      const auto long_last = std::lower_bound(long_first, long_rows.end(), last);
+      MatrixRows part{on_begins.data, on_terms.data, term, first, last - first, nullptr, 0};
+      part.long_rows = circuit_.long_rows(matrix_id) + (long_first - long_rows.begin());
+      part.long_row_count = static_cast<std::uint32_t>(long_last - long_first);
+      CUZK_TRY_STATUS(
+          evaluate_rows<Fr>(lane_.compute, view, circuit_.coefficients(), part, use, out.data));
+      first = last;
+    }
+    return base::ok_status();
+  }
+
+  device::DeviceSpan<Fr> values_of(device::DeviceSpan<std::byte> bytes) const {
+    return {reinterpret_cast<Fr*>(bytes.data), bytes.size / sizeof(Fr)};
+  }
+
+  // The scalars of H, as plain integers in values[0]: groth16/quotient.h derives the six
+  // transforms. c = a b is kept in a third buffer, or evaluated once more.
+  base::Status form_quotient() {
+    using poly::Order;
+    using poly::Points;
+    begin_stage("evaluation");
+    device::Arena arena = arena_;
+    const EvaluationArrays arrays(arena, sizes_, plan_);
+    const auto a = values_of(arrays.values[0]), b = values_of(arrays.values[1]);
+    const bool keeps_c = plan_.evaluation_buffers == 3;
+    const auto c = keeps_c ? values_of(arrays.values[2]) : b;
+    const auto& transform = circuit_.transform();
+    const auto to_coset = [&](device::DeviceSpan<Fr> values) -> base::Status {
+      CUZK_TRY_STATUS(transform.inverse(lane_.compute, values, Order::kNaturalToReversed));
+      return transform.forward(lane_.compute, values, Order::kReversedToNatural, Points::kCoset);
+    };
+    const auto reading = [](device::DeviceSpan<Fr> values) {
+      return device::DeviceSpan<const Fr>{values.data, values.size};
+    };
+    CUZK_TRY_STATUS(evaluate(0, a, arrays.tile));
+    CUZK_TRY_STATUS(evaluate(1, b, arrays.tile));
+    if (keeps_c) {
+      CUZK_TRY_STATUS(multiply_into<Fr>(lane_.compute, c, reading(a), reading(b)));
+    }
+    CUZK_TRY_STATUS(end_stage("evaluation"));
+    begin_stage("transforms");
+    CUZK_TRY_STATUS(to_coset(a));
+    CUZK_TRY_STATUS(to_coset(b));
+    CUZK_TRY_STATUS(multiply_pointwise<Fr>(lane_.compute, a, reading(b)));
+    if (!keeps_c) {
+      // b is spent; c = a b wants a's values again, whose place holds the product.
+      CUZK_TRY_STATUS(evaluate(0, b, arrays.tile));
+      CUZK_TRY_STATUS(evaluate(1, b, arrays.tile, RowUse::kMultiplyInto));
+    }
+    CUZK_TRY_STATUS(transform.inverse(lane_.compute, c, Order::kNaturalToReversed));
+    if (inputs_.key->convention == groth16::QapConvention::kOddCosetLagrange) {
+      CUZK_TRY_STATUS(
+          transform.forward(lane_.compute, c, Order::kReversedToNatural, Points::kCoset));
+      CUZK_TRY_STATUS(
+          quotient_integers<Fr>(lane_.compute, a, reading(c), circuit_.quotient_scale()));
+      return end_stage("transforms");
+    }
+    CUZK_TRY_STATUS(
+        transform.inverse(lane_.compute, a, Order::kNaturalToReversed, Points::kCoset));
+    CUZK_TRY_STATUS(
+        quotient_integers<Fr>(lane_.compute, a, reading(c), circuit_.quotient_scale()));
+    CUZK_TRY_STATUS(transform.reverse_order(lane_.compute, a));
+    auto* top = lane_.results.template span<Fr>(1).data();
+    CUZK_TRY_STATUS(device::download<Fr>(lane_.compute, {top, 1}, a.subset(a.size - 1, 1)));
+    has_top_ = true;
+    return end_stage("transforms");
+  }
+
+  // deg h <= m - 2 whatever the witness: anything else is a fault of arithmetic or memory. The
+  // stream was waited for.
+  base::Status check_degree() {
+    if (!has_top_ || lane_.results.template span<Fr>(1)[0].is_zero()) return base::ok_status();
+    return base::Error{base::ErrorKind::kInternal,
+                       "the quotient polynomial has a coefficient of degree m - 1: device " +
+                           std::to_string(context_.info().index) + " computes wrongly"};
+  }
+
+  // A query's sums that are queued: one of products, and one of ones for each piece.
+  template <class G>
+  struct QueuedSum {
+    msm::MsmPlan plan;
+    device::DeviceSpan<std::byte> product, bitmaps;
+    std::size_t bitmap_count = 0;
+  };
+
+  template <class G>
+  base::Result<cuzk::curve::Jacobian<G>> collect(const QueuedSum<G>& queued) {
+    CUZK_TRY(auto sum, msm::collect_product<G>(lane_.compute, queued.plan, queued.product));
+    for (std::size_t i = 0; i < queued.bitmap_count; ++i) {
+      CUZK_TRY(const auto ones,
+               msm::collect_bitmap<G>(lane_.compute,
+                                      queued.bitmaps.subset(i * SumArrays::kBitmapBytes,
+                                                            SumArrays::kBitmapBytes)));
+      sum += ones;
+    }
+    return sum;
+  }
+
+  // The query's plan, with room for its sums.
+  template <class G>
+  base::Result<QueuedSum<G>> plan_sum(QueryId query, const PieceSizes& sizes) {
+    static_assert(msm::kBitmapSumBytes<G> <= SumArrays::kBitmapBytes);
+    QueuedSum<G> out;
+    CUZK_TRY(out.plan, multiply_plan<G>(sizes.multiply));
+    CUZK_CHECK(out.plan.sums_bytes <= SumArrays::kProductBytes);
+    out.product = sums_.products[query];
+    out.bitmaps = sums_.bitmaps[query];
+    return out;
+  }
+
+  // One piece of a multiplication, cut further where its plan says so; or all of it at once.
+  template <class G>
+  base::Status queue_terms(const QueuedSum<G>& sum, const msm::Terms<G>& terms,
+                           device::DeviceSpan<std::byte> scratch, bool in_parts) {
+    if (!in_parts) {
+      return msm::queue_product<G>(lane_.compute, sum.plan, terms, scratch, sum.product);
+    }
+    for (std::size_t first = 0; first < terms.scalars.size; first += sum.plan.part_count_max) {
+      const std::size_t count = std::min(sum.plan.part_count_max, terms.scalars.size - first);
+      CUZK_TRY_STATUS(
+          msm::add_part<G>(lane_.compute, sum.plan, terms.subset(first, count), scratch));
+    }
+    return base::ok_status();
+  }
+
+  base::Result<QueuedSum<G1>> queue_h() {
+    begin_stage("H query");
+    device::Arena arena = arena_;
+    const PieceSizes sizes = piece_sizes(sizes_, plan_, kQueryH, scratch_model_);
+    const QuotientArrays arrays(arena, sizes_.domain_log2, sizes);
+    const PointStore<G1>& store = circuit_.g1(kQueryH);
+    CUZK_TRY(auto sum, plan_sum<G1>(kQueryH, sizes));
+    std::vector<typename PieceFeed<G1>::Piece> pieces;
+    for (std::size_t first = 0; first < store.source.size(); first += plan_.piece_points) {
+      pieces.push_back({first, std::min<std::size_t>(plan_.piece_points,
+                                                     store.source.size() - first)});
+    }
+    const auto* scalars = reinterpret_cast<const msm::Scalar<G1>*>(arrays.scalars.data);
+    const bool in_parts = pieces.size() > 1;
+    PieceFeed<G1> feed(lane_, store, arrays.points, pieces);
+    if (in_parts) {
+      CUZK_TRY_STATUS(msm::begin_parts<G1>(lane_.compute, sum.plan, arrays.scratch));
+    }
+    for (const auto& piece : pieces) {
+      msm::Terms<G1> terms;
+      CUZK_TRY(terms.bases, feed.next());
+      terms.scalars = {scalars + piece.first, piece.count};
+      CUZK_TRY_STATUS(queue_terms<G1>(sum, terms, arrays.scratch, in_parts));
+      CUZK_TRY_STATUS(inputs_.control.check("H query"));
+    }
+    if (in_parts) {
+      CUZK_TRY_STATUS(
+          msm::end_parts<G1>(lane_.compute, sum.plan, arrays.scratch, sum.product));
+    }
+    CUZK_TRY_STATUS(end_stage("H query"));
+    return sum;
+  }
+
+  template <class G>
+  base::Result<QueuedSum<G>> queue_query(QueryId query, const PointStore<G>& store,
+                                         std::string_view name) {
+    begin_stage(name);
+    device::Arena arena = arena_;
+    const PieceSizes sizes = piece_sizes(sizes_, plan_, query, scratch_model_);
+    const QueryArrays arrays(arena, sizes);
+    CUZK_TRY(auto sum, plan_sum<G>(query, sizes));
+    const auto pieces =
+        cut_query(circuit_.facts().layouts[query],
+                  masks_of(*inputs_.assignment, input_run_), plan_.piece_points);
+    CUZK_CHECK(pieces.size() * SumArrays::kBitmapBytes <= sum.bitmaps.size);
+    std::vector<typename PieceFeed<G>::Piece> parts;
+    for (const QueryPiece& piece : pieces) parts.push_back({piece.first_point, piece.point_count});
+    const bool in_parts = sizes.multiply.in_parts;
+    CUZK_CHECK(in_parts == (pieces.size() > 1));
+    PieceFeed<G> feed(lane_, store, arrays.points, parts);
+    if (in_parts) {
+      CUZK_TRY_STATUS(msm::begin_parts<G>(lane_.compute, sum.plan, arrays.multiply_scratch));
+    }
+    for (const QueryPiece& piece : pieces) {
+      CUZK_TRY(const auto points, feed.next());
+      CUZK_TRY_STATUS(queue_piece<G>(query, piece, points, arrays, in_parts, sum));
+      CUZK_TRY_STATUS(inputs_.control.check(name));
+    }
+    if (in_parts) {
+      CUZK_TRY_STATUS(msm::end_parts<G>(lane_.compute, sum.plan, arrays.multiply_scratch,
+                                        sum.product));
+    }
+    CUZK_TRY_STATUS(end_stage(name));
+    return sum;
+  }
+
+  // The ones by bitmap, then the scalars with the places of their points.
+  template <class G>
+  base::Status queue_piece(QueryId query, const QueryPiece& piece,
+                           device::DeviceSpan<const cuzk::curve::Affine<G>> points,
+                           const QueryArrays& arrays, bool in_parts, QueuedSum<G>& sum) {
+    const device::Stream& stream = lane_.compute;
+    CUZK_TRY_STATUS(device::clear(stream, arrays.bitmap));
+    CUZK_TRY_STATUS(device::clear(stream, arrays.pair_count));
+    const SelectedPairs pairs{arrays.pair_points.data, arrays.pair_scalars.data,
+                              arrays.pair_count.data};
+    const RunView<Fr> runs[2] = {input_view(), aux_view()};
+    for (int r = 0; r < 2; ++r) {
+      const SelectedWords words{circuit_.segment(query, r), piece.words[r].first,
+                                piece.words[r].last,
+                                static_cast<std::uint32_t>(piece.first_point)};
+      CUZK_TRY_STATUS(select_ones<Fr>(stream, runs[r], words, arrays.bitmap.data));
+      if (piece.scalar_count == 0) continue;
+      CUZK_TRY_STATUS(
+          select_scalars<Fr>(stream, runs[r], words, r == 0 ? kInputsMark : 0, pairs));
+    }
+    CUZK_TRY_STATUS(msm::queue_bitmap<G>(
+        stream, points, {arrays.bitmap.data, arrays.bitmap.size}, arrays.bitmap_scratch,
+        sum.bitmaps.subset(sum.bitmap_count * SumArrays::kBitmapBytes, SumArrays::kBitmapBytes)));
+    ++sum.bitmap_count;
+    const auto count = static_cast<std::uint32_t>(piece.scalar_count);
+    auto* values = reinterpret_cast<Fr*>(arrays.values.data);
+    CUZK_TRY_STATUS(gather_values<Fr>(stream, pairs, count, witness_.input_scalars.data,
+                                      witness_.aux_scalars.data, values));
+    msm::Terms<G> terms;
+    terms.bases = points;
+    terms.scalars = {reinterpret_cast<const msm::Scalar<G>*>(values), count};
+    terms.indices = {arrays.pair_points.data, count};
+    return queue_terms<G>(sum, terms, arrays.multiply_scratch, in_parts);
+  }
+
+  const Context& context_;
+  Lane& lane_;
+  const LoadedCircuit<C>& circuit_;
+  const ProofSizes& sizes_;
+  const ProofPlan& plan_;
+  const groth16::ProveInputs<C>& inputs_;
+  const r1cs::CompactWitness<Fr>& input_run_;
+  const bool exact_stages_;
+  const KernelScratch<C> scratch_model_;
+  device::Arena arena_;  // after the witness: each stage takes its arrays from a copy
+  WitnessArrays<Fr> witness_;
+  SumArrays sums_;
+  bool has_top_ = false;  // whether the degree of h was asked for
+};
+
+}  // namespace
+
+template <class C>
+base::Result<ProofSums<C>> run_proof(const Context& context, Lane& lane,
+                                     const LoadedCircuit<C>& circuit, const ProofSizes& sizes,
+                                     const ProofPlan& plan, const device::Buffer& workspace,
+                                     const groth16::ProveInputs<C>& inputs,
+                                     const r1cs::CompactWitness<typename C::Fr>& input_run,
+                                     bool exact_stages) {
+  auto sums = ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run,
+                          exact_stages)
+                  .run();
+  // After an error an upload may still write to the workspace, which is about to be freed.
+  if (!sums.ok()) (void)lane.copy.synchronize();
+  return sums;
+}
+
+#define CUZK_CUDA_PROVER(C)                                                                       \
+  template struct KernelScratch<C>;                                                               \
+  template ProofSizes proof_sizes(const groth16::ProveInputs<C>&,                                 \
+                                  const CircuitFacts<typename C::Fr>&,                            \
+                                  const r1cs::CompactWitness<typename C::Fr>&, bool);             \
+  template base::Result<ProofSums<C>> run_proof(                                                  \
+      const Context&, Lane&, const LoadedCircuit<C>&, const ProofSizes&, const ProofPlan&,        \
+      const device::Buffer&, const groth16::ProveInputs<C>&,                                      \
+      const r1cs::CompactWitness<typename C::Fr>&, bool);
+CUZK_CUDA_PROVER(cuzk::curve::Bls12_381)
+CUZK_CUDA_PROVER(cuzk::curve::Bn254)
+#undef CUZK_CUDA_PROVER
+
+}  // namespace cuzk::cuda::prove

@@ -1,0 +1,54 @@
+// The layout of a key's queries over a circuit's variables, and its cut into pieces.
+//
+// A piece is a run of whole words of variables, first of the inputs, then of the aux, and so a run
+// of the query's points: it can be uploaded and summed alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/bit_vector.h"
+
+namespace cuzk::cuda::prove {
+
+// One run of variables in one query (groth16/query.h, QuerySegment), with places counted.
+struct SegmentLayout {
+  const base::BitVector* density = nullptr;  // null: all variables occur
+  bool is_packed = false;                    // whether the query omits the others
+  std::size_t size = 0;                      // variables of the run
+  std::vector<std::uint32_t> point_rank;     // packed: points before each word
+  std::size_t point_count = 0;
+
+  static SegmentLayout of(const base::BitVector* density, bool is_packed, std::size_t size);
+  std::size_t word_count() const { return (size + 63) / 64; }
+  std::uint64_t selected_word(std::size_t word) const;
+  std::size_t point_before(std::size_t word) const;
+};
+
+// A query over both runs. The L query has an empty run of inputs.
+struct QueryLayout {
+  std::array<SegmentLayout, 2> runs;
+  std::size_t point_count() const { return runs[0].point_count + runs[1].point_count; }
+};
+
+struct WordRange {
+  std::size_t first = 0, last = 0;
+  bool operator==(const WordRange&) const = default;
+};
+struct QueryPiece {
+  std::size_t first_point = 0, point_count = 0, scalar_count = 0;
+  std::array<WordRange, 2> words;
+};
+
+// Bits of both runs' masks that a query selects: the scalars of its sum.
+std::size_t selected_scalar_count(const QueryLayout& layout,
+                                  const std::array<std::span<const std::uint64_t>, 2>& masks);
+
+// Pieces of at most `points_max` points (at least 64), in order; none for a query without points.
+std::vector<QueryPiece> cut_query(const QueryLayout& layout,
+                                  const std::array<std::span<const std::uint64_t>, 2>& masks,
+                                  std::size_t points_max);
+
+}  // namespace cuzk::cuda::prove
