@@ -13,7 +13,7 @@ export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:abort_on_error=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/tools/tsan_suppressions.txt
 # A room's name is added here once its suite was seen clean and the whole ends in time.
-sanitized_rooms=(base hash curve r1cs formats engine)
+sanitized_rooms=(base field curve poly msm hash r1cs formats engine)
 threaded_rooms=(base poly)
 
 say() { printf '\n== %s (%s s so far)\n' "$*" "$SECONDS"; }
