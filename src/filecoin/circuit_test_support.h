@@ -30,9 +30,9 @@ inline void expect_circuit(const r1cs::Shape<Fr>& shape, const std::string& name
   EXPECT_EQ(shape.input_count, expected["inputs"]) << name;
   EXPECT_EQ(shape.aux_count, expected["aux"]) << name;
   EXPECT_EQ(shape.constraint_count(), expected["constraints"]) << name;
-  EXPECT_EQ(shape.a.terms.size(), expected["nnz_a"]) << name;
-  EXPECT_EQ(shape.b.terms.size(), expected["nnz_b"]) << name;
-  EXPECT_EQ(shape.c.terms.size(), expected["nnz_c"]) << name;
+  EXPECT_EQ(shape.a.term_count(), expected["nnz_a"]) << name;
+  EXPECT_EQ(shape.b.term_count(), expected["nnz_b"]) << name;
+  EXPECT_EQ(shape.c.term_count(), expected["nnz_c"]) << name;
   const r1cs::Density density = r1cs::density_of(shape);
   EXPECT_EQ(density.a_aux.count(), expected["a_aux_density"]) << name;
   EXPECT_EQ(density.b_input.count(), expected["b_input_density"]) << name;

@@ -1,5 +1,5 @@
 // Circuits and assignments by kind: which circuit a kind and size has, which vanilla proofs make up
-// a partition, and what this version refuses to record because its matrices would be kept flat.
+// a partition, and from which size on repeated rows are stored once.
 #include "filecoin/job.h"
 
 #include <algorithm>
@@ -7,30 +7,11 @@
 namespace cuzk::filecoin {
 namespace {
 
-// Largest sector whose big circuits are recorded flat. The next sizes are 32 and 64 GiB, whose
-// circuits other than winning PoSt's have over 80 million rows.
+// Up to this sector size matrices are kept flat, which is faster to evaluate and small enough. The
+// next sizes are 32 and 64 GiB, whose flat matrices would take 7 to 11 GiB.
 constexpr std::uint64_t kFlatCircuitByteCountMax = std::uint64_t{1} << 30;
 
-base::Status check_recordable(CircuitKind kind, const SectorShape& shape) {
-  if (kind == CircuitKind::kPorep && !shape.has_porep) {
-    return base::Error{base::ErrorKind::kUnsupported,
-                       "sectors of " + std::string(shape.name) + " have no PoRep"};
-  }
-  if (kind != CircuitKind::kWinningPost && shape.byte_count > kFlatCircuitByteCountMax) {
-    return base::Error{base::ErrorKind::kUnsupported,
-                       "the " + std::string(to_string(kind)) + " circuit of a " +
-                           std::string(shape.name) +
-                           " sector has over 80 million rows, more than this version records; "
-                           "sizes up to 1GiB work"};
-  }
-  return base::ok_status();
-}
-
-}  // namespace
-
-base::Result<r1cs::Shape<Fr>> circuit_shape(CircuitKind kind, const SectorShape& shape,
-                                            r1cs::Paths* paths) {
-  CUZK_TRY_STATUS(check_recordable(kind, shape));
+r1cs::Shape<Fr> recorded(CircuitKind kind, const SectorShape& shape, r1cs::Paths* paths) {
   switch (kind) {
     case CircuitKind::kPorep: return porep_circuit_shape(PorepCircuit::of(shape), paths);
     case CircuitKind::kWinningPost:
@@ -39,7 +20,25 @@ base::Result<r1cs::Shape<Fr>> circuit_shape(CircuitKind kind, const SectorShape&
       return post_circuit_shape(PostCircuit::of(shape, PostKind::kWindow), paths);
     case CircuitKind::kUpdate: return update_circuit_shape(UpdateCircuit::of(shape), paths);
   }
-  return base::Error{base::ErrorKind::kInternal, "unknown kind of circuit"};
+  CUZK_CHECK(false);  // no other value exists
+  return {};
+}
+
+}  // namespace
+
+base::Result<r1cs::Shape<Fr>> circuit_shape(CircuitKind kind, const SectorShape& shape,
+                                            r1cs::Paths* paths) {
+  if (kind == CircuitKind::kPorep && !shape.has_porep) {
+    return base::Error{base::ErrorKind::kUnsupported,
+                       "sectors of " + std::string(shape.name) + " have no PoRep"};
+  }
+  r1cs::Shape<Fr> circuit = recorded(kind, shape, paths);
+  if (shape.byte_count <= kFlatCircuitByteCountMax) {
+    for (r1cs::SparseMatrix* matrix : {&circuit.a, &circuit.b, &circuit.c}) {
+      *matrix = r1cs::flattened(*matrix);
+    }
+  }
+  return circuit;
 }
 
 std::size_t public_input_count(CircuitKind kind, const SectorShape& shape) {

@@ -47,7 +47,7 @@ std::vector<F> naive_columns(const r1cs::Shape<F>& shape, const r1cs::SparseMatr
                              const std::vector<F>& lagrange) {
   std::vector<F> out(shape.variable_count());
   for (std::size_t row = 0; row < matrix.row_count(); ++row) {
-    for (const auto& term : matrix.row(row)) {
+    for (const auto term : matrix.row(row)) {
       out[term.column] += shape.coefficients[term.coefficient] * lagrange[row];
     }
   }

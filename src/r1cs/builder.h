@@ -65,6 +65,7 @@ class ShapeBuilder {
     record(a_, a);
     record(b_, b);
     record(c_, c);
+    ++row_count_;
   }
   void enforce(std::initializer_list<Term> a, std::initializer_list<Term> b,
                std::initializer_list<Term> c) {
@@ -95,38 +96,49 @@ class ShapeBuilder {
 
   std::uint32_t input_count() const noexcept { return input_count_; }  // with ONE
   std::uint32_t aux_count() const noexcept { return aux_count_; }
-  std::size_t constraint_count() const noexcept { return a_.row_count(); }
+  std::size_t constraint_count() const noexcept { return row_count_; }
   CircuitPosition position() const { return {constraint_count(), input_count_, aux_count_}; }
 
+  // Variables that were there before a block and of which each copy of it uses the next part: aux
+  // [begin, end) for the block itself, `step` further for each copy.
+  struct Window {
+    std::uint32_t begin = 0, end = 0, step = 0;
+  };
+
   // Repeats what was recorded since `start`, `times` more: the same rows, with each variable made
-  // since then replaced by a new one, and the same references to what was there before. Equal to
-  // running a description that depends on nothing else again, at the cost of copying terms. Scopes
-  // of the repetitions are not kept.
-  void repeat_since(const CircuitPosition& start, std::size_t times) {
+  // since then replaced by a new one, those in the window by the ones `step` further, and the same
+  // references to what else was there before. Equal to running a description that depends on
+  // nothing else again. The rows are stored once; no earlier repetition may lie since `start`.
+  // Names: the scopes opened at `start` get the index of the block plus `index_step` a copy.
+  void repeat_since(const CircuitPosition& start, std::size_t times, const Window& window = {},
+                    std::size_t index_step = 1) {
     const CircuitPosition end = position();
     CUZK_CHECK(start.rows <= end.rows && start.aux <= end.aux && start.inputs <= end.inputs);
+    CUZK_CHECK(a_.is_flat() || a_.repeats.back().end_row() <= start.rows);
+    CUZK_CHECK(window.end <= start.aux || window.end == window.begin);
     const std::uint64_t aux_step = end.aux - start.aux, input_step = end.inputs - start.inputs;
     CUZK_CHECK(end.aux + times * aux_step < Variable::kAuxFlag);
     CUZK_CHECK(end.inputs + times * input_step < Variable::kAuxFlag);
-    for (SparseMatrix* matrix : {&a_, &b_, &c_}) {
-      const std::size_t first = matrix->row_begin[start.rows], last = matrix->terms.size();
-      matrix->terms.reserve(last + times * (last - first));
-      for (std::size_t k = 1; k <= times; ++k) {
-        for (std::size_t i = first; i < last; ++i) {
-          cuzk::r1cs::Term term = matrix->terms[i];
-          const Variable variable = Variable::from_key(term.column);
-          const std::uint64_t shared = variable.is_aux() ? start.aux : start.inputs;
-          const std::uint64_t step = variable.is_aux() ? aux_step : input_step;
-          if (variable.index() >= shared) term.column += static_cast<std::uint32_t>(k * step);
-          matrix->terms.push_back(term);
-        }
-        for (std::size_t r = start.rows; r < end.rows; ++r) {
-          matrix->row_begin.push_back(matrix->row_begin[r + 1] + k * (last - first));
-        }
+    if (times == 0) return;
+    if (end.rows > start.rows) {
+      // Columns hold variable keys until finish().
+      const ColumnSteps steps{Variable::kAuxFlag,
+                              static_cast<std::uint32_t>(start.inputs),
+                              Variable::kAuxFlag + static_cast<std::uint32_t>(start.aux),
+                              static_cast<std::uint32_t>(input_step),
+                              static_cast<std::uint32_t>(aux_step),
+                              Variable::kAuxFlag + window.begin,
+                              Variable::kAuxFlag + window.end,
+                              window.step};
+      const std::uint64_t stored = a_.stored_row_count() - (end.rows - start.rows);
+      for (SparseMatrix* matrix : {&a_, &b_, &c_}) {
+        matrix->repeats.push_back({start.rows, stored, end.rows - start.rows, times, steps});
       }
     }
+    row_count_ += times * (end.rows - start.rows);
     aux_count_ += static_cast<std::uint32_t>(times * aux_step);
     input_count_ += static_cast<std::uint32_t>(times * input_step);
+    if (records_paths_) paths_.repeat(start, end, times, index_step);
   }
 
   // The recorded circuit. The builder is used up.
@@ -139,6 +151,16 @@ class ShapeBuilder {
       for (cuzk::r1cs::Term& term : matrix->terms) {
         const Variable variable = Variable::from_key(term.column);
         term.column = variable.is_aux() ? input_count_ + variable.index() : variable.index();
+      }
+      // Growing doubled the room; a shape lives for days.
+      matrix->terms.shrink_to_fit();
+      matrix->row_begin.shrink_to_fit();
+      for (RowRepeat& repeat : matrix->repeats) {
+        ColumnSteps& steps = repeat.steps;
+        for (std::uint32_t* aux :
+             {&steps.aux_begin, &steps.aux_from, &steps.window_begin, &steps.window_end}) {
+          *aux = *aux - Variable::kAuxFlag + input_count_;
+        }
       }
     }
     shape.a = std::move(a_);
@@ -192,6 +214,7 @@ class ShapeBuilder {
   SparseMatrix a_, b_, c_;
   CoefficientTable<F> coefficients_;
   std::uint32_t input_count_ = 1, aux_count_ = 0;
+  std::uint64_t row_count_ = 0;
   std::vector<Term> scratch_;
   bool records_paths_;
   Paths paths_;

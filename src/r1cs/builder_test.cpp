@@ -19,7 +19,7 @@ using F = field::bls12_381::Fr;
 std::vector<std::pair<std::uint32_t, F>> row(const Shape<F>& shape, const SparseMatrix& matrix,
                                              std::size_t r) {
   std::vector<std::pair<std::uint32_t, F>> out;
-  for (const Term& term : matrix.row(r)) {
+  for (const Term term : matrix.row(r)) {
     out.emplace_back(term.column, shape.coefficients[term.coefficient]);
   }
   return out;
@@ -111,6 +111,32 @@ TEST(ShapeBuilder, RepeatsABlockAsIfItWereRecordedAgain) {
     EXPECT_EQ(repeated.aux_count, 1 + 2 * (times + 1) + 1);
     EXPECT_EQ(fingerprint(repeated), fingerprint(recorded)) << times;
   }
+}
+
+// Each block uses its own two of the variables made for all blocks before.
+TEST(ShapeBuilder, RepeatsABlockThatReadsItsOwnPartOfAWindow) {
+  constexpr std::size_t kBlocks = 5;
+  const auto block = [](ShapeBuilder<F>& cs, Variable shared, const Variable* own) {
+    const F one = F::one();
+    const Variable x = cs.new_number().variable;
+    cs.enforce({{shared, one}, {own[1], one}, {x, one}}, {{own[0], F::from_u64(7)}}, {{x, -one}});
+  };
+  ShapeBuilder<F> once, again;
+  for (ShapeBuilder<F>* cs : {&once, &again}) {
+    const Variable shared = cs->new_number().variable;
+    std::vector<Variable> window;
+    const std::uint32_t begin = cs->aux_count();
+    for (std::size_t i = 0; i < 2 * kBlocks; ++i) window.push_back(cs->new_number().variable);
+    const CircuitPosition start = cs->position();
+    for (std::size_t k = 0; k < (cs == &once ? 1 : kBlocks); ++k)
+      block(*cs, shared, &window[2 * k]);
+    if (cs == &once) cs->repeat_since(start, kBlocks - 1, {begin, begin + 2, 2});
+    EXPECT_EQ(cs->constraint_count(), kBlocks);
+  }
+  const Shape<F> repeated = std::move(once).finish(), recorded = std::move(again).finish();
+  EXPECT_LT(repeated.a.terms.size(), recorded.a.terms.size());
+  EXPECT_EQ(repeated.a.term_count(), recorded.a.terms.size());
+  EXPECT_EQ(fingerprint(repeated), fingerprint(recorded));
 }
 
 TEST(ShapeBuilder, WorksOverTheOtherField) {

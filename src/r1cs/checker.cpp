@@ -54,7 +54,7 @@ F value_of(const Shape<F>& shape, const Assignment<F>& assignment, std::uint32_t
 template <class F>
 std::string row_text(const Shape<F>& shape, const SparseMatrix& matrix, std::size_t row,
                      const Assignment<F>& assignment, const Paths* paths) {
-  const std::span<const Term> terms = matrix.row(row);
+  const Row terms = matrix.row(row);
   if (terms.empty()) return "0";
   std::string out;
   for (std::size_t i = 0; i < std::min(terms.size(), kTermsShownMax); ++i) {

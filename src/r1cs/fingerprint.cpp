@@ -68,10 +68,10 @@ hash::Digest fingerprint(const Shape<F>& shape) {
   writer.u64(shape.constraint_count());
   for (std::size_t r = 0; r < shape.constraint_count(); ++r) {
     for (const SparseMatrix* matrix : {&shape.a, &shape.b, &shape.c}) {
-      const std::span<const Term> row = matrix->row(r);
+      const Row row = matrix->row(r);
       writer.u64(row.size());
       std::uint64_t next = 0;
-      for (const Term& term : row) {
+      for (const Term term : row) {
         CUZK_CHECK(term.column >= next);
         next = std::uint64_t{term.column} + 1;
         const bool is_input = term.column < shape.input_count;

@@ -27,6 +27,12 @@ class Paths {
   void open(std::string_view name, std::optional<std::size_t> index, CircuitPosition position);
   void close(CircuitPosition position);
 
+  // What was made from `start` to `end` stands `times` more times behind it (no event lies behind
+  // `end`). There the scopes opened at `start` itself have an index that is `index_step` higher a
+  // copy.
+  void repeat(const CircuitPosition& start, const CircuitPosition& end, std::size_t times,
+              std::size_t index_step);
+
   // The scope in which a row or variable was made, e.g. "challenge[3]/label[2]/sha256"; empty for
   // the outermost.
   std::string of_row(std::uint64_t row) const;
@@ -38,17 +44,26 @@ class Paths {
   struct Node {
     std::uint32_t parent;
     std::string name;
+    std::optional<std::size_t> index;
   };
   // From `position` on, until the next event, everything belongs to `node`.
   struct Event {
     CircuitPosition position;
     std::uint32_t node;
   };
-  std::string text(std::uint32_t node) const;
+  struct Repeat {
+    CircuitPosition start, end;
+    std::uint64_t times;
+    std::size_t index_step;
+    std::uint32_t outer;  // the scope around the block
+  };
+  // `added` goes to the indexes of the scopes directly inside `outer`.
+  std::string text(std::uint32_t node, std::uint32_t outer, std::size_t added) const;
   std::string find(std::uint64_t CircuitPosition::*count, std::uint64_t value) const;
 
   std::vector<Node> nodes_;
   std::vector<Event> events_;
+  std::vector<Repeat> repeats_;
   std::uint32_t current_ = kOutside;
 };
 

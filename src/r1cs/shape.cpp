@@ -17,16 +17,25 @@ template <class F>
 Density density_of(const Shape<F>& shape) {
   Density density{base::BitVector(shape.aux_count), base::BitVector(shape.input_count),
                   base::BitVector(shape.aux_count)};
-  for (const Term& term : shape.a.terms) {
-    if (term.column >= shape.input_count) density.a_aux.set(term.column - shape.input_count);
-  }
-  for (const Term& term : shape.b.terms) {
-    if (term.column >= shape.input_count) {
-      density.b_aux.set(term.column - shape.input_count);
-    } else {
-      density.b_input.set(term.column);
+  const auto each_term = [&](const SparseMatrix& matrix, auto&& use) {
+    if (matrix.is_flat()) {
+      for (const Term& term : matrix.terms) use(term.column);
+      return;
     }
-  }
+    for (std::size_t r = 0; r < matrix.row_count(); ++r) {
+      for (const Term term : matrix.row(r)) use(term.column);
+    }
+  };
+  each_term(shape.a, [&](std::uint32_t column) {
+    if (column >= shape.input_count) density.a_aux.set(column - shape.input_count);
+  });
+  each_term(shape.b, [&](std::uint32_t column) {
+    if (column >= shape.input_count) {
+      density.b_aux.set(column - shape.input_count);
+    } else {
+      density.b_input.set(column);
+    }
+  });
   return density;
 }
 
@@ -115,11 +124,17 @@ class RowEvaluator {
         aux_(assignment.aux) {}
 
   // Whether a bit is set is a coin toss, so nothing branches on it.
-  F operator()(std::span<const Term> row) const {
+  F operator()(const Row& row) const {
+    return row.is_stored() ? sum_of(std::span(row.stored_begin(), row.stored_end())) : sum_of(row);
+  }
+
+ private:
+  template <class Terms>
+  F sum_of(const Terms& row) const {
     std::int64_t small_sum = 0;
     LazySum<F> sum;
     bool all_small = true;
-    for (const Term& term : row) {
+    for (const Term term : row) {
       const std::int8_t small = small_[term.coefficient];
       const bool is_small = small != SmallCoefficients<F>::kNotSmall;
       std::uint64_t bit = 1;
@@ -148,7 +163,6 @@ class RowEvaluator {
     return all_small ? multiples_(small_sum) : sum.value() + multiples_(small_sum);
   }
 
- private:
   F product(std::int8_t small, std::uint32_t coefficient, const F& value) const {
     if (small == 1) return value;
     return small == -1 ? -value : coefficients_[coefficient] * value;

@@ -2,7 +2,8 @@
 //
 // Row i says <A_i, z> * <B_i, z> = <C_i, z>. The columns of z are the inputs (0 is ONE), then aux.
 // Coefficients repeat heavily, so a term is a column and an index into one table per shape: 8 bytes
-// instead of 36. Zero coefficients are never stored. Immutable after it is built.
+// instead of 36. Zero coefficients are never stored. Blocks of rows that repeat may be stored once
+// (sparse_matrix.h). Immutable after it is built.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +13,9 @@
 
 #include "base/bit_vector.h"
 #include "r1cs/assignment.h"
+#include "r1cs/sparse_matrix.h"
 
 namespace cuzk::r1cs {
-
-// One non-zero entry of a row.
-struct Term {
-  std::uint32_t column;
-  std::uint32_t coefficient;  // index into Shape::coefficients
-};
-
-// Compressed rows. row r owns terms [row_begin[r], row_begin[r + 1]).
-struct SparseMatrix {
-  std::vector<std::uint64_t> row_begin = {0};
-  std::vector<Term> terms;
-
-  std::size_t row_count() const noexcept { return row_begin.size() - 1; }
-  std::span<const Term> row(std::size_t r) const {
-    return {terms.data() + row_begin[r], terms.data() + row_begin[r + 1]};
-  }
-};
 
 // Which variables occur, with a non-zero coefficient, where a Groth16 key keeps a point for them.
 struct Density {
@@ -51,6 +36,12 @@ struct Shape {
   std::vector<F> coefficients;
 
   std::size_t constraint_count() const noexcept { return a.row_count(); }
+  // Whether all rows are stored, so that the matrices' arrays are the rows.
+  bool is_flat() const noexcept { return a.is_flat() && b.is_flat() && c.is_flat(); }
+  // What it takes of memory.
+  std::uint64_t byte_count() const noexcept {
+    return a.byte_count() + b.byte_count() + c.byte_count() + coefficients.capacity() * sizeof(F);
+  }
   std::size_t variable_count() const noexcept { return std::size_t{input_count} + aux_count; }
   // Rows of the QAP: the constraints and, unless present, one row per input.
   std::size_t qap_row_count() const noexcept {

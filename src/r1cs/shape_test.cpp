@@ -70,7 +70,7 @@ Sample<F> random_sample(std::uint64_t seed) {
 template <class F>
 F naive_row(const Sample<F>& sample, const SparseMatrix& matrix, std::size_t row) {
   F sum = F::zero();
-  for (const Term& term : matrix.row(row)) {
+  for (const Term term : matrix.row(row)) {
     const std::uint32_t inputs = sample.shape.input_count;
     const F value = term.column < inputs ? sample.assignment.inputs[term.column]
                                          : sample.assignment.aux.value(term.column - inputs);

@@ -7,10 +7,10 @@
 namespace cuzk::apps {
 namespace {
 
-// As circuit_shape() has it: larger circuits are too large to be kept flat, winning PoSt's are not.
 constexpr char kSizesHelp[] =
-    "1KiB, 2KiB, 4KiB, 8KiB, 16KiB, 32KiB, 8MiB, 16MiB, 512MiB or 1GiB\n"
-    "(not all kinds have all sizes); winning-post also 32GiB and 64GiB";
+    "1KiB, 2KiB, 4KiB, 8KiB, 16KiB, 32KiB, 8MiB, 16MiB, 512MiB, 1GiB, 32GiB or 64GiB\n"
+    "(not all kinds have all sizes; the last two take hundreds of GiB of memory, winning-post's "
+    "apart)";
 
 }  // namespace
 

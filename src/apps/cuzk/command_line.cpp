@@ -76,10 +76,13 @@ base::Result<Answer> run_guarded(const Action& action, Session& session) {
   }
 }
 
+// Without --memory what the machine gives: work beyond it is refused with its arithmetic instead of
+// being killed half-way. A machine that does not tell its memory has no budget then.
 base::Status set_memory_budget(const std::string& text) {
-  if (text.empty()) return base::ok_status();
-  CUZK_TRY(const auto limits, base::detect_memory_limits());
-  const auto budget = base::resolve_budget(text, limits);
+  const auto limits = base::detect_memory_limits();
+  if (text.empty() && !limits.ok()) return base::ok_status();
+  if (!limits.ok()) return limits.error();
+  const auto budget = base::resolve_budget(text.empty() ? "auto" : text, *limits);
   if (!budget.ok()) return base::Error(budget.error()).within("--memory");
   base::Ledger::process().set_budget(*budget);
   return base::ok_status();
@@ -113,8 +116,8 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::strin
       ->check(CLI::Range(1u, 4096u));
   command
       ->add_option("--memory", invocation.common.memory,
-                   "Most memory for large buffers, e.g. 48GiB; auto: what the machine gives\n"
-                   "(default: none, no limit)")
+                   "Most memory for large buffers, e.g. 48GiB; none: no limit\n"
+                   "(default: auto, what the machine gives)")
       ->check([](const std::string& size) {
         return size.empty() ? std::string("the size is empty") : std::string();
       })

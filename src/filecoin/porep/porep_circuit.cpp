@@ -149,13 +149,15 @@ PorepStatement statement_of(const PorepC1& c1, const PorepPartition& partition) 
 
 r1cs::Shape<Fr> porep_circuit_shape(const PorepCircuit& circuit, r1cs::Paths* paths) {
   using Builder = r1cs::ShapeBuilder<Fr>;
+  CUZK_CHECK(circuit.challenge_count > 0);
   Builder cs(paths != nullptr ? Builder::PathRecording::kOn : Builder::PathRecording::kOff);
   const auto prologue = synthesize_prologue(cs, {});
-  const PorepProof blank = blank_proof(circuit);
-  for (unsigned i = 0; i < circuit.challenge_count; ++i) {
-    const auto scope = cs.scope("challenge", i);
-    ChallengeCircuit<Builder>(cs, circuit, prologue, blank).synthesize();
+  const r1cs::CircuitPosition start = cs.position();
+  {
+    const auto scope = cs.scope("challenge", 0);
+    ChallengeCircuit<Builder>(cs, circuit, prologue, blank_proof(circuit)).synthesize();
   }
+  cs.repeat_since(start, circuit.challenge_count - 1);
   if (paths != nullptr) *paths = cs.take_paths();
   return std::move(cs).finish();
 }

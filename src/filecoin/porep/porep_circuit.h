@@ -38,7 +38,8 @@ struct PorepStatement {
 // The statement of one partition, comm_c and comm_r_last taken from its first proof.
 PorepStatement statement_of(const PorepC1& c1, const PorepPartition& partition);
 
-// Records the circuit. With `paths`, also where each row comes from.
+// Records the circuit, one challenge of it: the matrices store that block once
+// (r1cs/sparse_matrix.h). With `paths`, also where each row comes from.
 r1cs::Shape<Fr> porep_circuit_shape(const PorepCircuit& circuit, r1cs::Paths* paths = nullptr);
 
 // Values of all variables, one challenge a thread. The proofs must have the form of the circuit and

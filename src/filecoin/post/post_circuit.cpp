@@ -41,10 +41,13 @@ r1cs::Shape<Fr> post_circuit_shape(const PostCircuit& circuit, r1cs::Paths* path
   PostSectorProof blank;
   blank.inclusion_proofs.assign(
       circuit.challenge_count, blank_merkle_proof(level_arities(circuit.tree, circuit.node_count)));
-  for (unsigned i = 0; i < circuit.sector_count; ++i) {
-    const auto scope = cs.scope("sector", i);
+  CUZK_CHECK(circuit.sector_count > 0);
+  const r1cs::CircuitPosition start = cs.position();
+  {
+    const auto scope = cs.scope("sector", 0);
     synthesize_sector(cs, circuit, blank);
   }
+  cs.repeat_since(start, circuit.sector_count - 1);
   if (paths != nullptr) *paths = cs.take_paths();
   return std::move(cs).finish();
 }

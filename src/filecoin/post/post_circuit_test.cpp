@@ -65,6 +65,8 @@ TEST(PostCircuit, WrongValuesBreakARowWithItsPath) {
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("sector[0]/challenge[3]/inclusion"), std::string::npos)
       << status.error().message;
+  EXPECT_NE(paths.of_row(shape.constraint_count() - 1).find("sector[1]/challenge[9]/"),
+            std::string::npos);
 }
 
 }  // namespace

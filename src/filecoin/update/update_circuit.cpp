@@ -3,6 +3,8 @@
 // bits there, so the witness pass runs blocks side by side and joins their values in order.
 #include "filecoin/update/update_circuit.h"
 
+#include <algorithm>
+
 #include "base/threads.h"
 #include "filecoin/circuit_values.h"
 #include "hash/poseidon.h"
@@ -53,6 +55,8 @@ struct Prologue {
   typename Cs::Number phi, root_r_old, root_r_new;
   std::vector<typename Cs::Number> apex_leaves;
   std::vector<typename Cs::BitString> random_bits;  // of each challenge
+  // The aux variables made for the first digest of random bits; the next ones follow at once.
+  std::uint32_t digest_begin = 0, digest_end = 0;
 };
 
 // The rows before the challenges. One object per circuit; synthesize() once.
@@ -139,12 +143,16 @@ class PrologueCircuit {
     const std::size_t per_digest = update_challenges_per_digest(shape_);
     const std::size_t random_bits = update_random_bit_count(shape_);
     const std::uint64_t digest_count = (count + per_digest - 1) / per_digest;
+    if constexpr (Cs::kRecordsRows) out_.digest_begin = cs_.aux_count();
     for (std::uint64_t j = 0; j < digest_count; ++j) {
       const Number index = digest_index(partition, digest_count, j);
       const Number digest = random_pair(cs_, comm_r_new, index);
       const BitString bits = number_bits(digest);
       for (std::size_t i = 0; i < per_digest && out_.random_bits.size() < count; ++i) {
         out_.random_bits.push_back(bits.slice(i * random_bits, random_bits));
+      }
+      if constexpr (Cs::kRecordsRows) {
+        if (j == 0) out_.digest_end = cs_.aux_count();
       }
     }
   }
@@ -287,10 +295,21 @@ r1cs::Shape<Fr> update_circuit_shape(const UpdateCircuit& circuit, r1cs::Paths* 
   const UpdatePartitionProof blank = blank_proof(shape);
   const UpdateClaim no_claim{&shape};
   const auto prologue = PrologueCircuit<Builder>(cs, shape, no_claim, blank, 0).synthesize();
-  for (std::size_t i = 0; i < blank.challenges.size(); ++i) {
-    const auto scope = cs.scope("challenge", i);
-    ChallengeCircuit<Builder>(cs, shape, prologue, blank, i).synthesize();
-  }
+  const auto record = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const auto scope = cs.scope("challenge", i);
+      ChallengeCircuit<Builder>(cs, shape, prologue, blank, i).synthesize();
+    }
+  };
+  // Challenges whose bits come from one digest are the block that repeats, with the next digest's.
+  const std::size_t count = blank.challenges.size();
+  const std::size_t period = std::min<std::size_t>(update_challenges_per_digest(shape), count);
+  const r1cs::CircuitPosition start = cs.position();
+  record(0, period);
+  const std::uint32_t step = prologue.digest_end - prologue.digest_begin;
+  cs.repeat_since(start, count / period - 1, {prologue.digest_begin, prologue.digest_end, step},
+                  period);
+  record(count / period * period, count);
   if (paths != nullptr) *paths = cs.take_paths();
   return std::move(cs).finish();
 }

@@ -25,7 +25,7 @@ template <class F>
 F evaluate(const r1cs::Shape<F>& shape, const r1cs::SparseMatrix& matrix, std::size_t row,
            const r1cs::Assignment<F>& z) {
   F sum = F::zero();
-  for (const r1cs::Term& term : matrix.row(row)) {
+  for (const r1cs::Term term : matrix.row(row)) {
     const F value = term.column < shape.input_count ? z.inputs[term.column]
                                                     : z.aux.value(term.column - shape.input_count);
     sum += shape.coefficients[term.coefficient] * value;

@@ -54,7 +54,7 @@ TEST(ZkeyMatrices, SortRecordsIntoRows) {
   ASSERT_TRUE(accepted(shape));
   const auto columns = [](const r1cs::SparseMatrix& matrix, std::size_t row) {
     std::vector<std::uint32_t> out;
-    for (const r1cs::Term& term : matrix.row(row)) out.push_back(term.column);
+    for (const r1cs::Term term : matrix.row(row)) out.push_back(term.column);
     return out;
   };
   using Columns = std::vector<std::uint32_t>;

@@ -46,7 +46,7 @@ class ZkeyWriter {
   }
 
   std::uint64_t coefficient_count() const {
-    return shape_.a.terms.size() + shape_.b.terms.size() +
+    return shape_.a.term_count() + shape_.b.term_count() +
            (shape_.has_input_rows ? 0 : shape_.input_count);
   }
 
@@ -117,10 +117,10 @@ class ZkeyWriter {
     append_u32(buffer_, static_cast<std::uint32_t>(coefficient_count()));
     const std::size_t row_count = shape_.constraint_count();
     for (std::size_t row = 0; row < row_count; ++row) {
-      for (const r1cs::Term& term : shape_.a.row(row)) {
+      for (const r1cs::Term term : shape_.a.row(row)) {
         CUZK_TRY_STATUS(append_record(0, row, term.column, shape_.coefficients[term.coefficient]));
       }
-      for (const r1cs::Term& term : shape_.b.row(row)) {
+      for (const r1cs::Term term : shape_.b.row(row)) {
         CUZK_TRY_STATUS(append_record(1, row, term.column, shape_.coefficients[term.coefficient]));
       }
     }

@@ -77,7 +77,7 @@ inline std::ostream& operator<<(std::ostream& out, const Counts& c) {
 }
 inline Counts counts_of(const Shape<F>& shape) {
   return {shape.constraint_count(), shape.aux_count,      shape.input_count,
-          shape.a.terms.size(),     shape.b.terms.size(), shape.c.terms.size()};
+          shape.a.term_count(),     shape.b.term_count(), shape.c.term_count()};
 }
 // Of what is made after a first part of the circuit.
 inline Counts operator-(const Counts& x, const Counts& y) {
@@ -100,9 +100,9 @@ inline void expect_upstream(const Shape<F>& shape, const nlohmann::json& expecte
   EXPECT_EQ(shape.input_count, expected["inputs"].get<std::size_t>());
   EXPECT_EQ(shape.aux_count, expected["aux"].get<std::size_t>());
   EXPECT_EQ(shape.constraint_count(), expected["constraints"].get<std::size_t>());
-  EXPECT_EQ(shape.a.terms.size(), expected["nnz_a"].get<std::size_t>());
-  EXPECT_EQ(shape.b.terms.size(), expected["nnz_b"].get<std::size_t>());
-  EXPECT_EQ(shape.c.terms.size(), expected["nnz_c"].get<std::size_t>());
+  EXPECT_EQ(shape.a.term_count(), expected["nnz_a"].get<std::size_t>());
+  EXPECT_EQ(shape.b.term_count(), expected["nnz_b"].get<std::size_t>());
+  EXPECT_EQ(shape.c.term_count(), expected["nnz_c"].get<std::size_t>());
   const Density density = density_of(shape);
   EXPECT_EQ(density.a_aux.count(), expected["a_aux_density"].get<std::size_t>());
   EXPECT_EQ(density.b_aux.count(), expected["b_aux_density"].get<std::size_t>());
