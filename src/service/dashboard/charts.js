@@ -1,0 +1,212 @@
+// Small charts on a canvas: stacked areas, lines, bars, and the waterfall of partitions. They draw
+// what they are given; text goes through fillText and textContent only.
+'use strict';
+
+const charts = (() => {
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const font = (size) => `${size}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
+
+  // The canvas cleared, at the screen's own resolution, in CSS pixels.
+  function surface(canvas, height) {
+    if (height !== undefined) canvas.style.height = `${height}px`;
+    const ratio = window.devicePixelRatio || 1;
+    const width = canvas.clientWidth, tall = canvas.clientHeight;
+    const w = Math.round(width * ratio), h = Math.round(tall * ratio);
+    if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+    const g = canvas.getContext('2d');
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.clearRect(0, 0, width, tall);
+    return { g, width, height: tall };
+  }
+
+  // A round number at or above `value`, and the step of two to four grid lines below it. `base` is
+  // 1024 for bytes.
+  function roundUp(value, base = 10) {
+    if (!(value > 0)) return { top: base === 10 ? 4 : 1024, step: base === 10 ? 1 : 256 };
+    const unit = Math.pow(base, Math.floor(Math.log(value) / Math.log(base)));
+    const scale = base === 10 ? [1, 2, 4, 5, 10] : [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+    const top = unit * (scale.find((s) => unit * s >= value) || base);
+    return { top, step: top / 4 };
+  }
+
+  function clock(ms, seconds) {
+    const at = new Date(ms), two = (n) => String(n).padStart(2, '0');
+    return `${two(at.getHours())}:${two(at.getMinutes())}${seconds ? `:${two(at.getSeconds())}` : ''}`;
+  }
+
+  function timeStep(span_ms, width) {
+    const wanted = span_ms / Math.max(2, Math.floor(width / 110));
+    const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600].map((s) => s * 1000);
+    return steps.find((s) => s >= wanted) || steps[steps.length - 1];
+  }
+
+  function timeAxis(g, area, from, to) {
+    const step = timeStep(to - from, area.right - area.left);
+    g.font = font(11);
+    g.textAlign = 'center';
+    g.textBaseline = 'top';
+    for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
+      const x = area.left + (t - from) / (to - from) * (area.right - area.left);
+      g.fillStyle = colour('--grid');
+      g.fillRect(Math.round(x), area.top, 1, area.bottom - area.top);
+      const text = clock(t, step < 60000), half = g.measureText(text).width / 2;
+      if (x - half < area.left || x + half > area.right + 8) continue;
+      g.fillStyle = colour('--quiet');
+      g.fillText(text, x, area.bottom + 6);
+    }
+  }
+
+  // plot: {from, to, times, stacks: [{colour, values}], lines: [{colour, values, dash}],
+  //        bars: [{colour, values}], format, base, least}
+  // values are parallel to times. Returns what hover() needs.
+  function timeChart(canvas, plot) {
+    const { g, width, height } = surface(canvas);
+    const area = { left: 52, right: width - 6, top: 8, bottom: height - 24 };
+    const sums = plot.times.map((_, i) => plot.stacks.reduce((sum, s) => sum + s.values[i], 0));
+    let most = plot.least || 0;
+    for (let i = 0; i < plot.times.length; i++) {
+      if (plot.times[i] < plot.from) continue;
+      most = Math.max(most, sums[i], ...plot.lines.map((l) => l.values[i]), ...plot.bars.map((b) => b.values[i]));
+    }
+    const { top, step } = roundUp(most, plot.base);
+    const y = (v) => area.bottom - v / top * (area.bottom - area.top);
+    const x = (t) => area.left + (t - plot.from) / (plot.to - plot.from) * (area.right - area.left);
+    g.font = font(11);
+    g.textBaseline = 'middle';
+    g.textAlign = 'right';
+    for (let v = 0; v <= top * 1.001; v += step) {
+      g.fillStyle = v === 0 ? colour('--line') : colour('--grid');
+      g.fillRect(area.left, Math.round(y(v)), area.right - area.left, 1);
+      g.fillStyle = colour('--quiet');
+      g.fillText(plot.format(v), area.left - 8, y(v));
+    }
+    timeAxis(g, area, plot.from, plot.to);
+    g.save();
+    g.beginPath();
+    g.rect(area.left, area.top - 2, area.right - area.left, area.bottom - area.top + 2);
+    g.clip();
+    drawStacks(g, plot, x, y);
+    drawBars(g, plot, x, y, area);
+    drawLines(g, plot, x, y);
+    g.restore();
+    return { area, x, plot };
+  }
+
+  function drawStacks(g, plot, x, y) {
+    const below = plot.times.map(() => 0);
+    for (const stack of plot.stacks) {
+      if (!stack.values.some((v) => v > 0)) continue;
+      g.beginPath();
+      plot.times.forEach((t, i) => g.lineTo(x(t), y(below[i] + stack.values[i])));
+      for (let i = plot.times.length - 1; i >= 0; i--) g.lineTo(x(plot.times[i]), y(below[i]));
+      g.closePath();
+      g.globalAlpha = 0.82;
+      g.fillStyle = stack.colour;
+      g.fill();
+      g.globalAlpha = 1;
+      stack.values.forEach((v, i) => { below[i] += v; });
+    }
+  }
+
+  function drawBars(g, plot, x, y, area) {
+    for (const bars of plot.bars) {
+      const wide = Math.max(1, (x(plot.times[1] ?? 0) - x(plot.times[0] ?? 0)) - 2);
+      g.fillStyle = bars.colour;
+      bars.values.forEach((v, i) => {
+        if (v <= 0) return;
+        const tall = Math.max(2, area.bottom - y(v));
+        g.beginPath();
+        g.roundRect(x(plot.times[i]) + 1, area.bottom - tall, wide, tall, [Math.min(3, wide / 2), Math.min(3, wide / 2), 0, 0]);
+        g.fill();
+      });
+    }
+  }
+
+  function drawLines(g, plot, x, y) {
+    for (const line of plot.lines) {
+      g.beginPath();
+      plot.times.forEach((t, i) => g.lineTo(x(t), y(line.values[i])));
+      g.strokeStyle = line.colour;
+      g.lineWidth = line.width || 2;
+      g.lineJoin = 'round';
+      g.setLineDash(line.dash || []);
+      g.stroke();
+      g.setLineDash([]);
+      if (!line.fill) continue;
+      g.lineTo(x(plot.times[plot.times.length - 1]), y(0));
+      g.lineTo(x(plot.times[0]), y(0));
+      g.globalAlpha = 0.12;
+      g.fillStyle = line.colour;
+      g.fill();
+      g.globalAlpha = 1;
+    }
+  }
+
+  // Rows of the waterfall: [{label, note, tone, begin, end, parts: [{index, spans: [{from, to, kind}]}]}].
+  // Returns boxes for hover: [{x0, x1, y0, y1, row, part, span}].
+  function waterfall(canvas, rows, from, to, stageColour) {
+    const narrow = canvas.clientWidth < 620, head = narrow ? 20 : 0;
+    const lane = (row) => (row.parts.length > 12 ? 5 : row.parts.length > 4 ? 7 : 10);
+    const tall = (row) => head + Math.max(narrow ? 12 : 30, row.parts.length * (lane(row) + 2)) + 12;
+    const { g, width, height } = surface(canvas, rows.reduce((sum, row) => sum + tall(row), 30));
+    const area = { left: narrow ? 4 : 190, right: width - 8, top: 4, bottom: height - 24 };
+    timeAxis(g, area, from, to);
+    const boxes = [];
+    let top = area.top + 4;
+    rows.forEach((row, number) => {
+      if (number > 0) {
+        g.fillStyle = colour('--grid');
+        g.fillRect(0, Math.round(top - 6), width, 1);
+      }
+      drawLabel(g, row, narrow, top, area);
+      row.parts.forEach((part, i) => {
+        const y0 = top + head + 2 + i * (lane(row) + 2);
+        for (const span of part.spans) {
+          const box = drawSpan(g, span, y0, lane(row), from, to, area, stageColour);
+          if (box) boxes.push({ ...box, row, part, span });
+        }
+      });
+      top += tall(row);
+    });
+    return boxes;
+  }
+
+  function drawLabel(g, row, narrow, top, area) {
+    g.textBaseline = 'top';
+    g.textAlign = 'left';
+    g.font = `600 ${font(12)}`;
+    g.fillStyle = colour('--ink');
+    g.fillText(fit(g, row.label, narrow ? area.right * 0.55 : 176), 0, top);
+    g.font = font(11);
+    g.fillStyle = colour(row.tone);
+    if (narrow) {
+      g.textAlign = 'right';
+      g.fillText(fit(g, row.note, area.right * 0.42), area.right, top + 1);
+    } else {
+      g.fillText(fit(g, row.note, 176), 0, top + 16);
+    }
+  }
+
+  function drawSpan(g, span, y0, lane, from, to, area, stageColour) {
+    if (span.to < from || span.from > to) return null;
+    const at = (t) => area.left + (Math.min(Math.max(t, from), to) - from) / (to - from) * (area.right - area.left);
+    const x0 = at(span.from), x1 = Math.max(at(span.to), x0 + 1.5);
+    g.fillStyle = stageColour(span.kind);
+    const waiting = span.kind === 'wait';
+    const inset = waiting ? Math.floor(lane / 3) : 0;
+    g.beginPath();
+    g.roundRect(x0, y0 + inset, x1 - x0, Math.max(1, lane - 2 * inset), waiting ? 0 : Math.min(2, (x1 - x0) / 2));
+    g.fill();
+    return { x0, x1, y0, y1: y0 + lane };
+  }
+
+  // The text cut with an ellipsis to `width`.
+  function fit(g, text, width) {
+    if (g.measureText(text).width <= width) return text;
+    let end = text.length;
+    while (end > 1 && g.measureText(`${text.slice(0, end)}…`).width > width) end--;
+    return `${text.slice(0, end)}…`;
+  }
+
+  return { timeChart, waterfall, colour, clock };
+})();

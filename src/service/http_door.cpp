@@ -1,0 +1,289 @@
+// Ties listener, server and routes to the engine.
+#include "service/http_door.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "service/dashboard_assets.h"
+#include "service/dashboard_feed.h"
+#include "service/http_jobs.h"
+#include "service/http_server.h"
+#include "service/http_status.h"
+#include "service/status_desk.h"
+
+namespace cuzk::service {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kSampleInterval{1000};
+// A health probe that gets no report in this time says so.
+constexpr milliseconds kReportPatience{5000};
+constexpr char kPagePolicy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
+    "data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+class HttpDoor : public Door {
+ public:
+  HttpDoor(const Config& config, const Backend& backend, std::function<void(int)> count)
+      : config_(config),
+        backend_(backend),
+        count_(std::move(count)),
+        await_max_(config.daemon.await_max),
+        waits_([this](std::string_view id,
+                      auto done) { return backend_.engine->on_final(id, std::move(done)); },
+               waits_max(config)),
+        desk_([this] { return make_status_report(backend_, config_.daemon.max_message_bytes); }) {}
+
+  ~HttpDoor() override { stop(milliseconds(0)); }
+
+  base::Status start() override {
+    CUZK_TRY_STATUS(set_guard(config_));
+    server_ = std::make_unique<HttpServer>(setup());
+    listener_ = std::make_unique<HttpListener>(
+        limits(), [this](HttpConnection& connection) { server_->serve(connection); });
+    CUZK_TRY_STATUS(listener_->start(*config_.daemon.status_listen, config_.daemon.socket_mode));
+    subscription_ =
+        backend_.engine->observe([this](const engine::EngineEvent& event) { observe(event); });
+    sampler_ = std::thread([this] { sample_loop(); });
+    return base::ok_status();
+  }
+
+  std::vector<std::string> addresses() const override {
+    return {"http " + listener_->address().to_string()};
+  }
+
+  void reload(const Config& config) override {
+    if (const auto status = set_guard(config); !status.ok()) {
+      base::log(base::LogLevel::kError,
+                "reload: the tokens stay as they were: " + status.error().message);
+    }
+    await_max_ = config.daemon.await_max;
+    waits_.set_limit(waits_max(config));
+  }
+
+  void drain() override {}
+
+  void stop(milliseconds grace) override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    stop_asked_.notify_all();
+    if (sampler_.joinable()) sampler_.join();
+    waits_.close();
+    if (server_) server_->drain();
+    if (listener_) listener_->stop(grace);
+    subscription_.reset();
+    desk_.stop();
+  }
+
+ private:
+  struct Guard {
+    AuthRequired required = AuthRequired::kRemote;
+    std::vector<std::string> tokens;
+  };
+
+  // Each wait keeps its connection; half of them stay for the others.
+  static std::size_t waits_max(const Config& config) {
+    return std::min<std::size_t>(config.daemon.awaits_max, config.http.connections_max / 2);
+  }
+
+  HttpLimits limits() const {
+    const auto& http = config_.http;
+    HttpLimits limits;
+    limits.connections_max = http.connections_max;
+    limits.read_timeout = http.read_timeout;
+    limits.request_timeout = http.request_timeout;
+    limits.keep_alive = http.keep_alive;
+    return limits;
+  }
+
+  base::Status set_guard(const Config& config) {
+    auto guard = std::make_shared<Guard>();
+    guard->required = config.auth.required;
+    if (!config.auth.token_file.empty()) {
+      CUZK_TRY(guard->tokens, read_tokens(config.auth.token_file));
+    }
+    std::atomic_store(&guard_, std::shared_ptr<const Guard>(std::move(guard)));
+    return base::ok_status();
+  }
+
+  std::optional<std::string> refusal(bool local, std::string_view authorization) const {
+    const auto guard = std::atomic_load(&guard_);
+    if (guard->required == AuthRequired::kNever) return std::nullopt;
+    if (guard->required == AuthRequired::kRemote && local) return std::nullopt;
+    constexpr std::string_view kScheme = "Bearer ";
+    if (authorization.empty()) return "a token is needed: send Authorization: Bearer TOKEN";
+    if (authorization.starts_with(kScheme) &&
+        token_matches(guard->tokens, authorization.substr(kScheme.size()))) {
+      return std::nullopt;
+    }
+    return "the token is none of those in auth.token_file";
+  }
+
+  // Null when the engine gave no report in time, or the door stops.
+  std::shared_ptr<const StatusReport> report() {
+    struct Shared {
+      std::mutex mutex;
+      std::condition_variable changed;
+      std::shared_ptr<const StatusReport> report;
+    };
+    const auto shared = std::make_shared<Shared>();
+    const bool asked = desk_.ask([shared](std::shared_ptr<const StatusReport> made) {
+      const std::lock_guard lock(shared->mutex);
+      shared->report = std::move(made);
+      shared->changed.notify_all();
+    });
+    if (!asked) return nullptr;
+    std::unique_lock lock(shared->mutex);
+    shared->changed.wait_for(lock, kReportPatience, [&] { return shared->report != nullptr; });
+    return shared->report;
+  }
+
+  // A route whose answer is made from a report.
+  template <class Make>
+  std::function<HttpReply(const HttpRequest&)> reported(Make make) {
+    return [this, make](const HttpRequest& request) {
+      const auto made = report();
+      if (!made) {
+        return error_reply({base::ErrorKind::kUnavailable, "the engine does not answer"});
+      }
+      const StatusFacts facts{backend_.version, made->context.now_ms, backend_.public_kind_name};
+      return base::Result<HttpReply>(make(request, made->engine, facts)).value();
+    };
+  }
+
+  HttpServerSetup setup() {
+    HttpServerSetup setup;
+    setup.body_bytes_max = config_.http.body_bytes_max;
+    setup.refusal = [this](bool local, std::string_view authorization) {
+      return refusal(local, authorization);
+    };
+    setup.count = count_;
+    const Address& address = *config_.daemon.status_listen;
+    if (!address.is_local() && address.kind == Address::Kind::kTcp) setup.any_host = true;
+    setup.routes = job_routes(backend_, waits_, [this] { return await_max_.load(); });
+    for (auto& route : state_routes()) setup.routes.push_back(std::move(route));
+    if (config_.http.dashboard) add_dashboard(setup.routes);
+    return setup;
+  }
+
+  std::vector<HttpRoute> state_routes() {
+    std::vector<HttpRoute> routes;
+    routes.push_back({"GET", "/status",
+                      reported([this](const HttpRequest&, const auto& engine, const auto& facts) {
+                        HttpReply reply = json_reply(status_json(engine, feed_, facts));
+                        // Monitors of the Rust daemon run in pages of another address.
+                        reply.headers.emplace_back("Access-Control-Allow-Origin", "*");
+                        return reply;
+                      })});
+    routes.push_back({"GET", "/metrics", [this](const HttpRequest&) {
+                        HttpReply reply;
+                        reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+                        reply.body = backend_.metrics_text();
+                        return reply;
+                      }});
+    routes.push_back({"GET", "/readyz",
+                      reported([](const HttpRequest&, const auto& engine, const auto&) {
+                        const Readiness state = readiness(engine);
+                        return plain(state.ready, state.ready ? "ready" : state.reason);
+                      }),
+                      true});
+    routes.push_back({"GET", "/healthz",
+                      reported([](const HttpRequest&, engine::EngineReport engine, const auto&) {
+                        engine.draining = false;  // who drains is healthy
+                        const Readiness state = readiness(engine);
+                        return plain(state.ready, state.ready ? "ok" : state.reason);
+                      }),
+                      true});
+    return routes;
+  }
+
+  static HttpReply plain(bool good, const std::string& text) {
+    HttpReply reply;
+    reply.status = good ? 200 : 503;
+    reply.content_type = "text/plain; charset=utf-8";
+    reply.body = text + "\n";
+    return reply;
+  }
+
+  void add_dashboard(std::vector<HttpRoute>& routes) {
+    routes.push_back(
+        {"GET", "/api/v1/dashboard",
+         reported([this](const HttpRequest& request, const auto& engine, const auto& facts) {
+           const auto revision = query_number(request, "revision");
+           const auto sample = query_number(request, "sample_ms");
+           if (!revision.ok()) return error_reply(revision.error());
+           if (!sample.ok()) return error_reply(sample.error());
+           auto body = overview_json(engine, facts);
+           body["changes"] =
+               feed_.changes(revision->value_or(0), static_cast<std::int64_t>(sample->value_or(0)));
+           return json_reply(body);
+         })});
+    // The page holds no data; what it asks for needs the token.
+    for (const char* path : {"/", "/dashboard.css", "/dashboard.js", "/charts.js"}) {
+      routes.push_back({"GET", path,
+                        [](const HttpRequest& request) {
+                          const DashboardAsset* asset = find_dashboard_asset(request.path);
+                          HttpReply reply;
+                          reply.content_type = asset->content_type;
+                          reply.body = asset->content;
+                          reply.headers.emplace_back("Content-Security-Policy", kPagePolicy);
+                          return reply;
+                        },
+                        true});
+    }
+  }
+
+  void observe(const engine::EngineEvent& event) {
+    feed_.observe(event);
+    if (event.kind == engine::EngineEvent::Kind::kEnded &&
+        event.state == engine::JobState::kFailed) {
+      const auto job = backend_.engine->find(event.request_id);
+      if (job.ok() && job->record.failure) {
+        feed_.note_error(event.request_id, job->record.failure->message);
+      }
+    }
+  }
+
+  void sample_loop() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+      lock.unlock();
+      if (const auto made = report()) feed_.sample(made->engine, made->context.now_ms);
+      lock.lock();
+      stop_asked_.wait_for(lock, kSampleInterval, [this] { return stopping_; });
+    }
+  }
+
+  const Config config_;
+  const Backend backend_;
+  const std::function<void(int)> count_;
+  std::atomic<milliseconds> await_max_;
+  std::shared_ptr<const Guard> guard_ = std::make_shared<const Guard>();
+  DashboardFeed feed_;
+  JobWaits waits_;
+  StatusDesk desk_;
+  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<HttpListener> listener_;
+  std::shared_ptr<engine::Subscription> subscription_;
+  std::mutex mutex_;
+  std::condition_variable stop_asked_;
+  bool stopping_ = false;
+  std::thread sampler_;
+};
+
+}  // namespace
+
+std::unique_ptr<Door> make_http_door(const Config& config, const Backend& backend,
+                                     std::function<void(int)> count) {
+  return std::make_unique<HttpDoor>(config, backend, std::move(count));
+}
+
+}  // namespace cuzk::service

@@ -1,0 +1,298 @@
+// Each route is a few lines: read parameters, call the engine, show the answer.
+#include "service/http_jobs.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "service/config_duration.h"
+#include "service/http_proof_json.h"
+
+namespace cuzk::service {
+namespace {
+
+using std::chrono::milliseconds;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kPageDefault = 100, kPageMax = 1000;
+constexpr milliseconds kWaitDefault{30'000};
+// How often a wait looks whether its client is still there.
+constexpr milliseconds kLookAgain{250};
+// In the order of engine::PartitionState.
+constexpr const char* kPartitionKeys[] = {"queued",        "witness", "device_queued", "device",
+                                          "finish_queued", "finish",  "done",          "ended"};
+
+base::Error wrong(std::string message) {
+  return {base::ErrorKind::kInvalidArgument, std::move(message)};
+}
+
+base::Result<std::optional<engine::Priority>> priority_of(const HttpRequest& request) {
+  const std::string word = request.parameter("priority");
+  if (word.empty()) return std::optional<engine::Priority>();
+  const auto priority = engine::parse_priority(word);
+  if (!priority.ok()) return base::Error(priority.error()).within("parameter priority");
+  return std::optional(*priority);
+}
+
+base::Result<std::optional<std::int64_t>> deadline_of(const HttpRequest& request) {
+  CUZK_TRY(const auto number, query_number(request, "deadline_ms"));
+  if (!number) return std::optional<std::int64_t>();
+  if (*number > static_cast<std::uint64_t>(INT64_MAX)) return wrong("parameter deadline_ms");
+  return std::optional(static_cast<std::int64_t>(*number));
+}
+
+// Stages of handlers return Result; this is where errors become replies.
+template <class Answer>
+std::function<HttpReply(const HttpRequest&)> guarded(Answer answer) {
+  return [answer](const HttpRequest& request) {
+    const base::Result<HttpReply> reply = answer(request);
+    return reply.ok() ? *reply : error_reply(reply.error());
+  };
+}
+
+base::Result<HttpReply> submit(const Backend& backend,
+                               base::Result<engine::SubmitRequest> prepared) {
+  CUZK_TRY(const engine::SubmitRequest request, std::move(prepared));
+  CUZK_TRY(const engine::Submitted submitted, backend.engine->submit(request));
+  Json body;
+  body["job_id"] = submitted.request_id;
+  body["state"] = std::string(engine::to_string(submitted.state));
+  body["queue_position"] = submitted.queue_position;
+  body["joined"] = submitted.acceptance == engine::Acceptance::kJoined;
+  body["retried"] = submitted.acceptance == engine::Acceptance::kRetried;
+  return json_reply(body, submitted.acceptance == engine::Acceptance::kJoined ? 200 : 202);
+}
+
+base::Result<HttpReply> submit_json(const Backend& backend, const HttpRequest& request) {
+  CUZK_TRY(ProofRequest proof, proof_request_from_json(request.body));
+  return submit(backend, backend.proof_job(std::move(proof)));
+}
+
+base::Result<HttpReply> submit_porep(const Backend& backend, const HttpRequest& request) {
+  if (request.body.empty()) return wrong("the body is empty; send the C1 JSON as it is");
+  ProofRequest proof;
+  proof.kind = ProofKind::kPorep;
+  proof.request_id = request.parameter("request_id");
+  CUZK_TRY(proof.priority, priority_of(request));
+  CUZK_TRY(proof.deadline_ms, deadline_of(request));
+  for (const auto& [name, field] :
+       {std::pair{"sector_size", &proof.sector_size},
+        std::pair{"registered_proof", &proof.registered_proof},
+        std::pair{"sector_number", &proof.sector_number}, std::pair{"miner_id", &proof.miner_id}}) {
+    CUZK_TRY(const auto number, query_number(request, name));
+    *field = number.value_or(0);
+  }
+  proof.vanilla_proof = request.body;
+  return submit(backend, backend.proof_job(std::move(proof)));
+}
+
+base::Result<HttpReply> submit_circuit(const Backend& backend, const HttpRequest& request) {
+  if (request.body.empty()) return wrong("the body is empty; send the .wtns file as it is");
+  CircuitRequest circuit;
+  circuit.circuit = request.captures.at(0);
+  circuit.request_id = request.parameter("request_id");
+  CUZK_TRY(circuit.priority, priority_of(request));
+  CUZK_TRY(circuit.deadline_ms, deadline_of(request));
+  circuit.witness = request.body;
+  return submit(backend, backend.circuit_job(std::move(circuit)));
+}
+
+base::Result<std::vector<engine::JobState>> states_of(std::string_view text) {
+  std::vector<engine::JobState> states;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    bool known = false;
+    for (std::size_t i = 0; i < engine::kJobStateCount && !known; ++i) {
+      const auto state = static_cast<engine::JobState>(i);
+      known = engine::to_string(state) == word;
+      if (known) states.push_back(state);
+    }
+    if (!known) {
+      return wrong(
+          fmt::format("parameter state: '{}' is none of queued, running, completed, "
+                      "failed, cancelled",
+                      word.substr(0, 64)));
+    }
+  }
+  return states;
+}
+
+base::Result<HttpReply> list(const Backend& backend, const HttpRequest& request) {
+  engine::JobQuery query;
+  CUZK_TRY(query.states, states_of(request.parameter("state")));
+  query.kind = request.parameter("kind");
+  CUZK_TRY(const auto after, query_number(request, "after"));
+  CUZK_TRY(const auto limit, query_number(request, "limit"));
+  query.after_sequence = after.value_or(0);
+  query.count_max = static_cast<std::size_t>(limit.value_or(kPageDefault));
+  if (query.count_max < 1 || query.count_max > kPageMax) {
+    return wrong(fmt::format("parameter limit: {} is outside 1 to {}", query.count_max, kPageMax));
+  }
+  CUZK_TRY(const auto jobs, backend.engine->list(query));
+  Json body;
+  body["jobs"] = Json::array();
+  for (const engine::JobView& job : jobs) body["jobs"].push_back(job_json(job));
+  body["next_after"] =
+      jobs.size() == query.count_max ? Json(jobs.back().record.sequence) : Json(nullptr);
+  return json_reply(body);
+}
+
+// Blocks the connection's thread until the job ends, the time is over or nobody listens.
+base::Result<HttpReply> wait(const Backend& backend, JobWaits& waits, milliseconds wait_max,
+                             const HttpRequest& request) {
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::optional<WaitEnd> end;
+  };
+  milliseconds timeout = kWaitDefault;
+  if (const std::string text = request.parameter("timeout"); !text.empty()) {
+    const auto asked = parse_duration(text);
+    if (!asked.ok()) return base::Error(asked.error()).within("parameter timeout");
+    timeout = *asked;
+  }
+  const auto shared = std::make_shared<Shared>();
+  CUZK_TRY(const auto begun,
+           waits.begin(request.captures.at(0), std::min(timeout, wait_max), [shared](WaitEnd end) {
+             const std::lock_guard lock(shared->mutex);
+             shared->end = std::move(end);
+             shared->changed.notify_all();
+           }));
+  std::unique_lock lock(shared->mutex);
+  while (!shared->changed.wait_for(lock, kLookAgain, [&] { return shared->end.has_value(); })) {
+    if (request.is_gone && request.is_gone()) {
+      lock.unlock();
+      JobWaits::abandon(begun);
+      return wrong("the client has gone");
+    }
+  }
+  if (shared->end->kind == WaitEnd::Kind::kClosed) {
+    return base::Error{base::ErrorKind::kUnavailable, "the daemon stops, the job is kept"};
+  }
+  if (shared->end->job) return json_reply(job_json(*shared->end->job));
+  CUZK_TRY(const engine::JobView job, backend.engine->find(request.captures.at(0)));
+  return json_reply(job_json(job), engine::is_final(job.record.state) ? 200 : 202);
+}
+
+base::Result<HttpReply> find(const Backend& backend, const HttpRequest& request) {
+  CUZK_TRY(const engine::JobView job, backend.engine->find(request.captures.at(0)));
+  return json_reply(job_json(job));
+}
+
+base::Result<HttpReply> result(const Backend& backend, const HttpRequest& request) {
+  CUZK_TRY(const engine::JobView job, backend.engine->find(request.captures.at(0)));
+  if (job.record.state != engine::JobState::kCompleted) {
+    if (job.record.failure) return base::Error(*job.record.failure);
+    return base::Error{
+        base::ErrorKind::kAlreadyExists,
+        fmt::format("the job is {} and has no proof", engine::to_string(job.record.state))};
+  }
+  CUZK_TRY(const base::Bytes bytes, backend.engine->result(request.captures.at(0)));
+  HttpReply reply;
+  reply.body.assign(bytes.begin(), bytes.end());
+  // The result of a circuit is JSON, of a Filecoin job bytes.
+  const bool json = !bytes.empty() && bytes.front() == '{';
+  reply.content_type = json ? "application/json" : "application/octet-stream";
+  return reply;
+}
+
+base::Result<HttpReply> cancel(const Backend& backend, const HttpRequest& request) {
+  CUZK_TRY(const auto cancelled, backend.engine->cancel(request.captures.at(0)));
+  Json body;
+  body["state"] = std::string(engine::to_string(cancelled.state));
+  body["was_running"] = cancelled.was_running;
+  return json_reply(body);
+}
+
+base::Result<HttpReply> preload(const Backend& backend, const HttpRequest& request) {
+  CUZK_TRY(const bool loaded, backend.engine->preload(request.captures.at(0)));
+  Json body;
+  body["already_loaded"] = loaded;
+  return json_reply(body);
+}
+
+base::Result<HttpReply> evict(const Backend& backend, const HttpRequest& request) {
+  CUZK_TRY(const std::uint64_t freed, backend.engine->evict(request.captures.at(0)));
+  Json body;
+  body["was_loaded"] = freed > 0;
+  body["freed_bytes"] = freed;
+  return json_reply(body);
+}
+
+HttpReply kinds(const Backend& backend) {
+  Json body;
+  body["kinds"] = Json::array();
+  for (const engine::JobType* type : backend.engine->types().all()) {
+    body["kinds"].push_back({{"name", type->name},
+                             {"public_name", backend.public_kind_name(type->name)},
+                             {"description", type->description}});
+  }
+  return json_reply(body);
+}
+
+}  // namespace
+
+Json job_json(const engine::JobView& job) {
+  const engine::JobRecord& record = job.record;
+  Json out;
+  out["job_id"] = record.request_id;
+  out["kind"] = record.kind;
+  out["state"] = std::string(engine::to_string(record.state));
+  out["priority"] =
+      std::string(engine::to_string(static_cast<engine::Priority>(record.priority & 3)));
+  out["deadline_ms"] = record.deadline_ms ? Json(*record.deadline_ms) : Json(nullptr);
+  out["sequence"] = record.sequence;
+  out["attempt"] = record.attempt;
+  out["start_count"] = record.start_count;
+  out["accepted_ms"] = record.accepted_ms;
+  out["changed_ms"] = record.changed_ms;
+  out["input_bytes"] = record.input_bytes;
+  out["input_sha256"] = base::to_hex(record.input_digest);
+  if (record.state == engine::JobState::kCompleted) {
+    out["result_bytes"] = record.result_bytes;
+    out["result_sha256"] = base::to_hex(record.result_digest);
+  }
+  if (record.failure) {
+    out["error"]["kind"] = std::string(base::to_string(record.failure->kind));
+    out["error"]["message"] = record.failure->message;
+  }
+  out["partitions"]["total"] = record.partition_count;
+  if (job.progress) {
+    for (std::size_t i = 0; i < engine::kPartitionStateCount; ++i) {
+      out["partitions"][kPartitionKeys[i]] = job.progress->partitions[i];
+    }
+  }
+  const engine::JobTimes& times = job.times;
+  out["times"] = {{"queue_wait_ms", times.queue_wait_ms}, {"key_load_ms", times.key_load_ms},
+                  {"witness_ms", times.witness_ms},       {"device_ms", times.device_ms},
+                  {"finish_ms", times.finish_ms},         {"total_ms", times.total_ms}};
+  return out;
+}
+
+std::vector<HttpRoute> job_routes(const Backend& backend, JobWaits& waits,
+                                  std::function<milliseconds()> await_max) {
+  const Backend* to = &backend;
+  JobWaits* at = &waits;
+  const auto with = [to](base::Result<HttpReply> (*answer)(const Backend&, const HttpRequest&)) {
+    return guarded([to, answer](const HttpRequest& request) { return answer(*to, request); });
+  };
+  const auto waited = [to, at, await_max](const HttpRequest& request) {
+    return wait(*to, *at, await_max(), request);
+  };
+  return {{"POST", "/api/v1/proofs", with(submit_json)},
+          {"POST", "/api/v1/proofs/porep", with(submit_porep)},
+          {"POST", "/api/v1/circuits/([^/]+)/jobs", with(submit_circuit)},
+          {"GET", "/api/v1/jobs", with(list)},
+          {"GET", "/api/v1/jobs/(.+)/wait", guarded(waited)},
+          {"GET", "/api/v1/jobs/(.+)/result", with(result)},
+          {"POST", "/api/v1/jobs/(.+)/cancel", with(cancel)},
+          {"GET", "/api/v1/jobs/(.+)", with(find)},
+          {"DELETE", "/api/v1/jobs/(.+)", with(cancel)},
+          {"POST", "/api/v1/keys/([^/]+)/preload", with(preload)},
+          {"POST", "/api/v1/keys/([^/]+)/evict", with(evict)},
+          {"GET", "/api/v1/kinds", [to](const HttpRequest&) { return kinds(*to); }}};
+}
+
+}  // namespace cuzk::service

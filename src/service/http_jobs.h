@@ -1,0 +1,20 @@
+// The REST mirror: jobs and keys over HTTP, usable with curl. docs/operate.md has the paths.
+#pragma once
+
+#include <vector>
+
+#include "service/backend.h"
+#include "service/config.h"
+#include "service/http_message.h"
+#include "service/job_waits.h"
+
+namespace cuzk::service {
+
+// Borrows both; `await_max` is asked for each wait.
+std::vector<HttpRoute> job_routes(const Backend& backend, JobWaits& waits,
+                                  std::function<std::chrono::milliseconds()> await_max);
+
+// A job as JSON, with the names that cuzk.jobs.v1.Job has.
+nlohmann::ordered_json job_json(const engine::JobView& job);
+
+}  // namespace cuzk::service

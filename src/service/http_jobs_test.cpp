@@ -1,0 +1,184 @@
+// The REST mirror, through real sockets.
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "service/http_test_support.h"
+
+namespace cuzk::service {
+namespace {
+
+using namespace testing_support;
+
+TEST(HttpJobs, SubmitWaitAndFetchTheResult) {
+  const HttpTestDaemon daemon;
+  ASSERT_TRUE(daemon.started().ok());
+  const base::Bytes input = script(2, 1, End::kProof, 7);
+  const Answer submitted = daemon.submit("job-1", input);
+  EXPECT_EQ(submitted.status, 202) << submitted.body;
+  EXPECT_EQ(submitted.json()["job_id"], "job-1");
+  EXPECT_EQ(submitted.json()["joined"], false);
+  const Answer waited = daemon.get("/api/v1/jobs/job-1/wait?timeout=20s");
+  EXPECT_EQ(waited.status, 200) << waited.body;
+  EXPECT_EQ(waited.json()["state"], "completed");
+  EXPECT_EQ(waited.json()["kind"], "circom");
+  EXPECT_EQ(waited.json()["times"]["witness_ms"], times_of(input).witness_ms);
+  const Answer result = daemon.get("/api/v1/jobs/job-1/result");
+  const base::Bytes proof = proof_of(input);
+  EXPECT_EQ(result.status, 200);
+  EXPECT_EQ(result.headers.at("content-type"), "application/octet-stream");
+  EXPECT_EQ(result.body, std::string(proof.begin(), proof.end()));
+}
+
+TEST(HttpJobs, TheSameIdJoinsAndAnotherInputIsRefused) {
+  const HttpTestDaemon daemon;
+  EXPECT_EQ(daemon.submit("a", script(1, 1, End::kHold, 1)).status, 202);
+  const Answer joined = daemon.submit("a", script(1, 1, End::kHold, 1));
+  EXPECT_EQ(joined.status, 200);
+  EXPECT_EQ(joined.json()["joined"], true);
+  const Answer other = daemon.submit("a", script(1, 1, End::kHold, 2));
+  EXPECT_EQ(other.status, 409);
+  EXPECT_EQ(other.json()["error"]["kind"], "already exists");
+}
+
+TEST(HttpJobs, TakesTheJsonFormOfSubmitProofRequest) {
+  const HttpTestDaemon daemon;
+  // The script {1, 0, 0, 0...} in base64, under both spellings of the names.
+  for (const char* body :
+       {R"({"request_id":"x","proof_kind":"POREP_SEAL_COMMIT","sector_size":"2048",)"
+        R"("registered_proof":5,"vanilla_proof":"AQAAAAAAAAAAAAA="})",
+        R"({"requestId":"y","proofKind":1,"sectorSize":2048,"vanillaProof":"AQAAAAAAAAAAAAA="})"}) {
+    const Answer answer =
+        daemon.ask("POST", "/api/v1/proofs", body, "Content-Type: application/json\r\n");
+    EXPECT_EQ(answer.status, 202) << answer.body;
+  }
+  EXPECT_EQ(daemon.get("/api/v1/jobs/x/wait").json()["kind"], "porep");
+}
+
+TEST(HttpJobs, TakesAC1FileAsItIs) {
+  const HttpTestDaemon daemon;
+  const base::Bytes input = script(1, 0, End::kProof, 3);
+  const std::string body(input.begin(), input.end());
+  // The type that curl sends unasked must not make a form of it.
+  const Answer answer =
+      daemon.ask("POST", "/api/v1/proofs/porep?request_id=p&sector_size=2048&miner_id=1000", body,
+                 "Content-Type: application/x-www-form-urlencoded\r\n");
+  EXPECT_EQ(answer.status, 202) << answer.body;
+  EXPECT_EQ(daemon.get("/api/v1/jobs/p").json()["input_bytes"], input.size());
+}
+
+TEST(HttpJobs, CancelTwiceUnknownAndFinished) {
+  const HttpTestDaemon daemon;
+  daemon.submit("a", script(1, 0, End::kHold, 1));
+  const Answer once = daemon.ask("DELETE", "/api/v1/jobs/a");
+  EXPECT_EQ(once.status, 200) << once.body;
+  EXPECT_EQ(daemon.get("/api/v1/jobs/a/wait").json()["state"], "cancelled");
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/jobs/a/cancel").status, 200);
+  EXPECT_EQ(daemon.ask("DELETE", "/api/v1/jobs/none").status, 404);
+  daemon.submit("b", script(1, 0, End::kProof, 2));
+  daemon.get("/api/v1/jobs/b/wait");
+  const Answer over = daemon.ask("DELETE", "/api/v1/jobs/b");
+  EXPECT_EQ(over.json()["state"], "completed");
+  EXPECT_EQ(over.json()["was_running"], false);
+}
+
+TEST(HttpJobs, AWaitEndsWithItsTimeAndTheJobGoesOn) {
+  HttpTestDaemon daemon;
+  daemon.submit("a", script(1, 0, End::kHold, 1));
+  const Answer early = daemon.get("/api/v1/jobs/a/wait?timeout=50ms");
+  EXPECT_EQ(early.status, 202);
+  EXPECT_NE(early.json()["state"], "completed");
+  daemon.executor().release_held();
+  EXPECT_EQ(daemon.get("/api/v1/jobs/a/wait").json()["state"], "completed");
+  EXPECT_EQ(daemon.get("/api/v1/jobs/a/wait?timeout=5").status, 400) << "no unit";
+  EXPECT_EQ(daemon.get("/api/v1/jobs/none/wait").status, 404);
+}
+
+TEST(HttpJobs, AFailedJobSaysWhyAndHasNoResult) {
+  const HttpTestDaemon daemon;
+  daemon.submit("a", script(1, 0, End::kFailure, 1));
+  const Answer waited = daemon.get("/api/v1/jobs/a/wait");
+  EXPECT_EQ(waited.json()["state"], "failed");
+  EXPECT_EQ(waited.json()["error"]["message"], kFailureSentence);
+  const Answer result = daemon.get("/api/v1/jobs/a/result");
+  EXPECT_EQ(result.status, 422);
+  EXPECT_EQ(result.json()["error"]["message"], kFailureSentence);
+  daemon.submit("b", script(1, 0, End::kHold, 2));
+  EXPECT_EQ(daemon.get("/api/v1/jobs/b/result").status, 409);
+  EXPECT_EQ(daemon.get("/api/v1/jobs/none/result").status, 404);
+}
+
+TEST(HttpJobs, ListsInPagesByStateAndKind) {
+  const HttpTestDaemon daemon;
+  for (int i = 0; i < 5; ++i) {
+    const std::string id = "job-" + std::to_string(i);
+    daemon.submit(id, script(1, 0, End::kProof, static_cast<std::uint64_t>(i)));
+    daemon.get("/api/v1/jobs/" + id + "/wait");
+  }
+  std::size_t seen = 0;
+  std::string after = "0";
+  for (int page = 0; page < 5; ++page) {
+    const auto body = daemon.get("/api/v1/jobs?limit=2&after=" + after).json();
+    seen += body["jobs"].size();
+    if (body["next_after"].is_null()) break;
+    after = body["next_after"].dump();
+  }
+  EXPECT_EQ(seen, 5U);
+  EXPECT_EQ(daemon.get("/api/v1/jobs?state=completed").json()["jobs"].size(), 5U);
+  EXPECT_EQ(daemon.get("/api/v1/jobs?state=queued,failed").json()["jobs"].size(), 0U);
+  EXPECT_EQ(daemon.get("/api/v1/jobs?kind=porep").json()["jobs"].size(), 0U);
+  for (const char* bad : {"state=ended", "limit=0", "limit=1001", "limit=-1", "after=x",
+                          "limit=99999999999999999999"}) {
+    const Answer answer = daemon.get(std::string("/api/v1/jobs?") + bad);
+    EXPECT_EQ(answer.status, 400) << bad;
+    EXPECT_NE(answer.json()["error"]["message"].get<std::string>().find("parameter"),
+              std::string::npos);
+  }
+}
+
+TEST(HttpJobs, KeysAreLoadedAndEvicted) {
+  const HttpTestDaemon daemon;
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/keys/porep-2k/preload").json()["already_loaded"], false);
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/keys/porep-2k/preload").json()["already_loaded"], true);
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/keys/porep-2k/evict").json()["freed_bytes"], 4096);
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/keys/porep-2k/evict").json()["was_loaded"], false);
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/keys/none/preload").status, 404);
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/keys/in-use/evict").status, 503);
+  const Answer room = daemon.ask("POST", "/api/v1/keys/no-room/preload");
+  EXPECT_EQ(room.status, 429);
+  EXPECT_EQ(room.headers.count("retry-after"), 1U);
+  EXPECT_EQ(daemon.get("/api/v1/kinds").json()["kinds"].size(), 5U);
+}
+
+TEST(HttpJobs, BadSubmissionsAreRefusedWithASentence) {
+  const HttpTestDaemon daemon;
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/circuits/none/jobs", "x").status, 404);
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/circuits/toy/jobs", "").status, 400);
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/circuits/toy/jobs", "x").status, 400);
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/circuits/toy/jobs?priority=urgent", "x").status, 400);
+  EXPECT_EQ(daemon.ask("POST", "/api/v1/proofs/porep?sector_size=two", "x").status, 400);
+  const std::string deep(100'000, '[');
+  for (const std::string& body : std::vector<std::string>{
+           "", "x", "{", "[]", "null", "{\"request_id\":5}", "{\"nothing\":1}", deep,
+           "{\"a\":" + deep, std::string("{\"request_id\":\"a\0b\"}", 20),
+           "{\"vanilla_proof\":\"***\"}", "{\"proof_kind\":\"PLONK\"}", "\xff\xfe"}) {
+    const Answer answer = daemon.ask("POST", "/api/v1/proofs", body);
+    EXPECT_EQ(answer.status, 400) << body.substr(0, 80);
+    EXPECT_FALSE(answer.json().is_discarded());
+  }
+  EXPECT_EQ(daemon.get("/api/v1/jobs").json()["jobs"].size(), 0U);
+}
+
+TEST(HttpJobs, OddIdsComeBackAsTheyWere) {
+  const HttpTestDaemon daemon;
+  const Answer answer =
+      daemon.submit("%3Cscript%3Ealert(1)%3C%2Fscript%3E", script(1, 0, End::kProof, 1));
+  ASSERT_EQ(answer.status, 202) << answer.body;
+  EXPECT_EQ(answer.json()["job_id"], "<script>alert(1)</script>");
+  EXPECT_EQ(answer.headers.at("content-type"), "application/json");
+  EXPECT_EQ(answer.headers.at("x-content-type-options"), "nosniff");
+  EXPECT_EQ(daemon.get("/api/v1/jobs/%3Cscript%3Ealert(1)%3C%2Fscript%3E").status, 200);
+}
+
+}  // namespace
+}  // namespace cuzk::service

@@ -1,0 +1,300 @@
+// One thread accepts; each connection has its own.
+#include "service/http_listener.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "service/http_socket.h"
+
+namespace cuzk::service {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kBufferBytes = 16384;
+// How long a new connection waits for the one that makes room for it.
+constexpr milliseconds kRoomWait{500};
+constexpr milliseconds kLingerTime{500};
+constexpr std::size_t kLingerBytesMax = std::size_t{1} << 20;
+constexpr milliseconds kAcceptRest{20};  // when descriptors have run out
+constexpr std::string_view kBusy =
+    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
+    "Connection: close\r\n\r\n";
+
+int poll_ms(std::chrono::steady_clock::time_point until) {
+  const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
+}
+
+struct Peer {
+  bool local = true;
+  std::string text = "unix";
+};
+
+Peer peer_of(int descriptor) {
+  sockaddr_storage address = {};
+  socklen_t size = sizeof address;
+  if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return {false, "unknown"};
+  }
+  std::array<char, INET6_ADDRSTRLEN> text = {};
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    ::inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
+    return {(ntohl(v4.sin_addr.s_addr) >> 24) == 127, text.data()};
+  }
+  if (address.ss_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+    ::inet_ntop(AF_INET6, &v6, text.data(), text.size());
+    const bool mapped_local = IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127;
+    return {IN6_IS_ADDR_LOOPBACK(&v6) || mapped_local, text.data()};
+  }
+  return {};
+}
+
+}  // namespace
+
+HttpConnection::HttpConnection(int descriptor, bool local, std::string peer,
+                               const HttpLimits& limits)
+    : descriptor_(descriptor),
+      local_(local),
+      peer_(std::move(peer)),
+      limits_(limits),
+      phase_since_(Clock::now().time_since_epoch().count()),
+      buffer_(kBufferBytes) {}
+
+HttpConnection::~HttpConnection() { ::close(descriptor_); }
+
+bool HttpConnection::wait(short events, Clock::time_point until) const {
+  pollfd one = {descriptor_, events, 0};
+  while (!ended_) {
+    const int ready = ::poll(&one, 1, poll_ms(until));
+    if (ready > 0) return true;
+    if (ready == 0) return false;
+    if (errno != EINTR) return false;
+  }
+  return false;
+}
+
+bool HttpConnection::fill() {
+  const ssize_t count = ::recv(descriptor_, buffer_.data(), buffer_.size(), 0);
+  if (count <= 0) return false;
+  begin_ = 0;
+  end_ = static_cast<std::size_t>(count);
+  return true;
+}
+
+bool HttpConnection::wait_request() {
+  phase_ = Phase::kIdle;
+  phase_since_ = Clock::now().time_since_epoch().count();
+  // The first request may take as long to begin as any pause within one.
+  const bool first = request_bytes_ == 0;
+  if (begin_ == end_) {
+    const auto patience = first ? limits_.read_timeout : limits_.keep_alive;
+    if (!wait(POLLIN, Clock::now() + patience) || !fill()) return false;
+  }
+  phase_ = Phase::kReading;
+  phase_since_ = Clock::now().time_since_epoch().count();
+  deadline_ = Clock::now() + limits_.request_timeout;
+  request_bytes_ = answer_bytes_ = 0;
+  head_bytes_ = line_bytes_ = 0;
+  first_line_done_ = head_done_ = false;
+  fault_ = Fault::kNone;
+  return !ended_;
+}
+
+// Counts a byte of the head; false when it is one too many.
+bool HttpConnection::count_head(char byte) {
+  if (head_done_) return true;
+  ++head_bytes_;
+  if (byte == '\n') {
+    head_done_ = first_line_done_ && line_bytes_ == 0;
+    first_line_done_ = true;
+    line_bytes_ = 0;
+  } else if (byte != '\r') {
+    ++line_bytes_;
+  }
+  if (!first_line_done_ && line_bytes_ > limits_.line_bytes_max) give_up(Fault::kLineTooLong);
+  if (head_bytes_ > limits_.head_bytes_max) give_up(Fault::kHeadTooLong);
+  return fault_ == Fault::kNone;
+}
+
+std::size_t HttpConnection::read(char* bytes, std::size_t size) {
+  if (fault_ != Fault::kNone || size == 0) return 0;
+  if (begin_ == end_) {
+    const auto until = std::min(deadline_, Clock::now() + limits_.read_timeout);
+    if (!wait(POLLIN, until)) {
+      give_up(Fault::kTimeout);
+      return 0;
+    }
+    if (!fill()) {
+      give_up(Fault::kClosed);
+      return 0;
+    }
+  }
+  const std::size_t count = std::min(size, end_ - begin_);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!count_head(buffer_[begin_ + i])) return 0;
+  }
+  std::memcpy(bytes, buffer_.data() + begin_, count);
+  begin_ += count;
+  request_bytes_ += count;
+  return count;
+}
+
+bool HttpConnection::write(const char* bytes, std::size_t size) {
+  if (phase_ == Phase::kReading) begin_answer();
+  const auto until = Clock::now() + limits_.request_timeout;
+  while (size > 0) {
+    const ssize_t count = ::send(descriptor_, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) {
+      bytes += count;
+      size -= static_cast<std::size_t>(count);
+      answer_bytes_ += static_cast<std::uint64_t>(count);
+      continue;
+    }
+    if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return false;
+    if (!wait(POLLOUT, std::min(until, Clock::now() + limits_.read_timeout))) return false;
+  }
+  return true;
+}
+
+bool HttpConnection::is_gone() const {
+  if (ended_) return true;
+  pollfd one = {descriptor_, POLLRDHUP, 0};
+  return ::poll(&one, 1, 0) > 0 && (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+void HttpConnection::linger() {
+  ::shutdown(descriptor_, SHUT_WR);
+  const auto until = Clock::now() + kLingerTime;
+  std::size_t dropped_bytes = 0;
+  while (dropped_bytes < kLingerBytesMax && wait(POLLIN, until) && fill()) dropped_bytes += end_;
+}
+
+void HttpConnection::end() noexcept {
+  ended_ = true;
+  ::shutdown(descriptor_, SHUT_RDWR);
+}
+
+HttpListener::HttpListener(HttpLimits limits, Serve serve)
+    : limits_(limits), serve_(std::move(serve)) {}
+
+HttpListener::~HttpListener() { stop(milliseconds(0)); }
+
+base::Status HttpListener::start(const Address& address, std::uint32_t socket_mode) {
+  address_ = address;
+  CUZK_TRY(listening_, listen_at(address_, socket_mode));
+  owns_path_ = address_.kind == Address::Kind::kUnix;
+  wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_ < 0) {
+    return base::Error{base::ErrorKind::kIo, fmt::format("eventfd: {}", std::strerror(errno))};
+  }
+  acceptor_ = std::thread([this] { accept_loop(); });
+  return base::ok_status();
+}
+
+std::size_t HttpListener::connection_count() const {
+  const std::lock_guard lock(mutex_);
+  return connections_.size();
+}
+
+void HttpListener::accept_loop() {
+  std::array<pollfd, 2> waited = {{{listening_, POLLIN, 0}, {wake_, POLLIN, 0}}};
+  while (true) {
+    if (::poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) return;
+    if (waited[1].revents != 0) return;
+    const int descriptor = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (descriptor >= 0) {
+      take(descriptor);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      std::this_thread::sleep_for(kAcceptRest);
+    }
+  }
+}
+
+void HttpListener::take(int descriptor) {
+  const int yes = 1;
+  ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  const Peer peer = peer_of(descriptor);
+  auto connection = std::make_shared<HttpConnection>(descriptor, peer.local, peer.text, limits_);
+  if (!make_room()) {
+    // Fits any socket's buffer, so nothing waits here.
+    ::send(descriptor, kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    connections_.push_back(connection);
+  }
+  try {
+    std::thread([this, connection] {
+      serve_(*connection);
+      remove(connection);
+    }).detach();
+  } catch (const std::system_error& error) {
+    base::log(base::LogLevel::kWarning, fmt::format("http: no thread: {}", error.what()));
+    remove(connection);
+  }
+}
+
+// A place for one more connection, made by ending the one that has been idle or incomplete for the
+// longest time.
+bool HttpListener::make_room() {
+  std::unique_lock lock(mutex_);
+  if (connections_.size() < limits_.connections_max) return true;
+  HttpConnection* oldest = nullptr;
+  for (const auto& connection : connections_) {
+    if (connection->phase_ == HttpConnection::Phase::kAnswering || connection->ended_) continue;
+    if (oldest == nullptr || connection->phase_since_ < oldest->phase_since_) {
+      oldest = connection.get();
+    }
+  }
+  if (oldest != nullptr) oldest->end();
+  return changed_.wait_for(lock, kRoomWait,
+                           [&] { return connections_.size() < limits_.connections_max; });
+}
+
+void HttpListener::remove(const std::shared_ptr<HttpConnection>& connection) {
+  const std::lock_guard lock(mutex_);
+  connections_.remove(connection);
+  changed_.notify_all();
+}
+
+void HttpListener::stop(milliseconds grace) {
+  if (acceptor_.joinable()) {
+    const std::uint64_t one = 1;
+    if (::write(wake_, &one, sizeof one) < 0) return;  // cannot happen: the counter is not full
+    acceptor_.join();
+  }
+  for (int* descriptor : {&listening_, &wake_}) {
+    if (*descriptor >= 0) ::close(*descriptor);
+    *descriptor = -1;
+  }
+  if (owns_path_) ::unlink(address_.path.c_str());
+  owns_path_ = false;
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  for (const auto& connection : connections_) {
+    if (connection->phase_ != HttpConnection::Phase::kAnswering) connection->end();
+  }
+  const auto empty = [this] { return connections_.empty(); };
+  changed_.wait_for(lock, grace, empty);
+  for (const auto& connection : connections_) connection->end();
+  changed_.wait(lock, empty);
+}
+
+}  // namespace cuzk::service

@@ -1,0 +1,61 @@
+// Errors as statuses: what a client should do next differs by class (RFC 9110).
+#include "service/http_message.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace cuzk::service {
+
+int http_status(base::ErrorKind kind) {
+  using Kind = base::ErrorKind;
+  switch (kind) {
+    case Kind::kInvalidArgument:
+    case Kind::kMalformed:
+    case Kind::kMismatch: return 400;
+    case Kind::kUnsatisfied:
+    case Kind::kUnsupported: return 422;
+    case Kind::kNotFound: return 404;
+    case Kind::kAlreadyExists:
+    case Kind::kCancelled: return 409;
+    case Kind::kResourceExhausted: return 429;
+    case Kind::kUnavailable: return 503;
+    case Kind::kVerificationFailed:
+    case Kind::kIo:
+    case Kind::kInternal: break;
+  }
+  return 500;
+}
+
+HttpReply json_reply(const nlohmann::ordered_json& value, int status) {
+  HttpReply reply;
+  reply.status = status;
+  // Sentences may quote bytes of a request; what is no UTF-8 is replaced.
+  reply.body = value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return reply;
+}
+
+HttpReply error_reply(const base::Error& error) {
+  nlohmann::ordered_json body;
+  body["error"]["kind"] = std::string(base::to_string(error.kind));
+  body["error"]["message"] = error.message;
+  HttpReply reply = json_reply(body, http_status(error.kind));
+  if (reply.status == 429 || reply.status == 503) reply.headers.emplace_back("Retry-After", "2");
+  return reply;
+}
+
+base::Result<std::optional<std::uint64_t>> query_number(const HttpRequest& request,
+                                                        const std::string& name) {
+  const std::string text = request.parameter(name);
+  if (text.empty()) return std::optional<std::uint64_t>();
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return base::Error{
+        base::ErrorKind::kInvalidArgument,
+        fmt::format("parameter {}: '{}' is not a whole number", name, text.substr(0, 64))};
+  }
+  return std::optional(number);
+}
+
+}  // namespace cuzk::service

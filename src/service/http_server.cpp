@@ -1,0 +1,324 @@
+// The one file that includes cpp-httplib. The library reads heads, decodes paths and writes
+// answers; sockets, threads and deadlines are http_listener.h.
+//
+// What the library would take and should not is refused before a route is looked for: bodies
+// without a length, compressed bodies (a small one may unpack to any size), lists of ranges (whose
+// answer may be a thousand times the file), doubled lengths.
+#include "service/http_server.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include "base/log.h"
+
+namespace cuzk::service {
+namespace {
+
+using httplib::Request;
+using httplib::Response;
+
+constexpr std::size_t kRequestsPerConnectionMax = 10'000;
+
+// What the current thread serves.
+thread_local HttpConnection* t_connection = nullptr;
+thread_local bool t_must_close = false;
+
+class ConnectionStream : public httplib::Stream {
+ public:
+  explicit ConnectionStream(HttpConnection& connection) : connection_(connection) {}
+  bool is_readable() const override { return true; }
+  bool is_writable() const override { return !connection_.is_gone(); }
+  ssize_t read(char* bytes, size_t size) override {
+    const std::size_t count = connection_.read(bytes, size);
+    return count == 0 ? -1 : static_cast<ssize_t>(count);
+  }
+  ssize_t write(const char* bytes, size_t size) override {
+    return connection_.write(bytes, size) ? static_cast<ssize_t>(size) : -1;
+  }
+  void get_remote_ip_and_port(std::string& ip, int& port) const override {
+    ip = connection_.peer();
+    port = 0;
+  }
+  void get_local_ip_and_port(std::string& ip, int& port) const override {
+    ip.clear();
+    port = 0;
+  }
+  socket_t socket() const override { return INVALID_SOCKET; }
+
+ private:
+  HttpConnection& connection_;
+};
+
+void put(const HttpReply& reply, Response& response) {
+  response.status = reply.status;
+  response.set_content(reply.body, reply.content_type);
+  for (const auto& [name, value] : reply.headers) response.set_header(name, value);
+}
+
+void refuse(int status, std::string sentence, Response& response) {
+  put(error_reply({base::ErrorKind::kInvalidArgument, std::move(sentence)}), response);
+  response.status = status;
+  t_must_close = true;
+}
+
+std::string_view host_of(std::string_view header) {
+  if (header.starts_with('[')) return header.substr(0, header.find(']') + 1);
+  return header.substr(0, header.find(':'));
+}
+
+bool is_literal_address(std::string_view host) {
+  return host.starts_with('[') ||
+         (!host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos);
+}
+
+// The length that a request says its body has; nothing where it says it wrongly.
+std::optional<std::uint64_t> body_length(const Request& request) {
+  const std::size_t count = request.get_header_value_count("Content-Length");
+  if (count == 0) return 0;
+  const std::string text = request.get_header_value("Content-Length");
+  std::uint64_t length = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  if (count > 1 || text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return length;
+}
+
+HttpRequest to_request(const Request& request) {
+  HttpRequest made;
+  made.method = request.method;
+  made.path = request.path;
+  for (std::size_t i = 1; i < request.matches.size(); ++i) {
+    made.captures.push_back(request.matches[i].str());
+  }
+  for (const auto& [name, value] : request.params) made.query.emplace(name, value);
+  made.content_type = request.get_header_value("Content-Type");
+  if (HttpConnection* connection = t_connection) {
+    made.peer = connection->peer();
+    made.is_gone = [connection] { return connection->is_gone(); };
+  }
+  return made;
+}
+
+}  // namespace
+
+class HttpServer::Library : public httplib::Server {
+ public:
+  explicit Library(HttpServerSetup setup)
+      : setup_(std::move(setup)), gate_(2 * setup_.body_bytes_max) {
+    set_payload_max_length(setup_.body_bytes_max);
+    set_pre_routing_handler([this](const Request& request, Response& response) {
+      return admit(request, response) ? HandlerResponse::Unhandled : HandlerResponse::Handled;
+    });
+    set_expect_100_continue_handler([this](const Request& request, Response& response) {
+      return admit(request, response) ? 100 : 417;
+    });
+    set_exception_handler([](const Request&, Response& response, std::exception_ptr thrown) {
+      put(error_reply({base::ErrorKind::kInternal, what(thrown)}), response);
+    });
+    set_error_handler([](const Request& request, Response& response) {
+      if (!response.body.empty()) return;
+      explain(request, response);
+    });
+    set_default_headers({{"X-Content-Type-Options", "nosniff"},
+                         {"Cache-Control", "no-store"},
+                         {"X-Frame-Options", "DENY"},
+                         {"Referrer-Policy", "no-referrer"}});
+    for (const HttpRoute& route : setup_.routes) add(route);
+  }
+
+  // One request; false: the connection is to be closed.
+  bool serve_one(HttpConnection& connection) {
+    ConnectionStream stream(connection);
+    bool closed = false;
+    t_connection = &connection;
+    t_must_close = false;
+    const bool answered = process_request(stream, draining_, closed,
+                                          [](Request& request) { request.ranges.clear(); });
+    t_connection = nullptr;
+    if (!answered) answer_fault(connection);
+    if (t_must_close || !answered) connection.linger();
+    return answered && !closed && !t_must_close && !draining_;
+  }
+
+  void drain() { draining_ = true; }
+
+ private:
+  static std::string what(const std::exception_ptr& thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::exception& error) {
+      return fmt::format("unexpected: {}", error.what());
+    } catch (...) {
+      return "unexpected";
+    }
+  }
+
+  static void explain(const Request& request, Response& response) {
+    const int status = response.status;
+    base::Error error{base::ErrorKind::kInvalidArgument, "the request is not HTTP"};
+    if (status == 404) {
+      error = {base::ErrorKind::kNotFound,
+               fmt::format("there is nothing at {} {}; docs/operate.md lists the paths",
+                           request.method.substr(0, 16), request.path.substr(0, 128))};
+    } else if (status == 413) {
+      error.message = "the body is larger than http.max_body allows";
+    } else if (status == 414) {
+      error.message = "the path is too long";
+    }
+    put(error_reply(error), response);
+    response.status = status;
+    t_must_close = t_must_close || status >= 400;
+  }
+
+  // What was not answered at all: a head that came too slowly or was too long.
+  static void answer_fault(HttpConnection& connection) {
+    if (connection.answer_bytes() > 0 || connection.request_bytes() == 0) return;
+    using Fault = HttpConnection::Fault;
+    const char* line = nullptr;
+    switch (connection.fault()) {
+      case Fault::kTimeout: line = "408 Request Timeout"; break;
+      case Fault::kLineTooLong: line = "414 URI Too Long"; break;
+      case Fault::kHeadTooLong: line = "431 Request Header Fields Too Large"; break;
+      case Fault::kNone:
+      case Fault::kClosed: return;
+    }
+    const std::string answer =
+        fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", line);
+    connection.write(answer.data(), answer.size());
+  }
+
+  bool is_public(const Request& request) const {
+    return std::any_of(setup_.routes.begin(), setup_.routes.end(), [&](const HttpRoute& route) {
+      return route.is_public && route.method == request.method && route.pattern == request.path;
+    });
+  }
+
+  // A page of others, open in a browser on this machine, may send requests here without a token.
+  bool comes_from_elsewhere(const Request& request) const {
+    const std::string host = request.get_header_value("Host");
+    const std::string_view name = host_of(host);
+    const bool known =
+        setup_.any_host || name.empty() || name == "localhost" || is_literal_address(name);
+    if (!known) return true;
+    const std::string origin = request.get_header_value("Origin");
+    return request.method != "GET" && request.method != "HEAD" && !origin.empty() &&
+           origin != "http://" + host && origin != "https://" + host;
+  }
+
+  bool admit(const Request& request, Response& response) const {
+    const auto length = body_length(request);
+    if (request.has_header("Transfer-Encoding")) {
+      refuse(411, "send the body with its Content-Length, not in chunks", response);
+    } else if (!length) {
+      refuse(400, "Content-Length is no number", response);
+    } else if (*length > setup_.body_bytes_max) {
+      refuse(413,
+             fmt::format("a body has at most {} bytes (http.max_body), this one has {}",
+                         setup_.body_bytes_max, *length),
+             response);
+    } else if (request.has_header("Content-Encoding")) {
+      refuse(415, "send the body as it is, not compressed", response);
+    } else if (const auto refused = refuse_caller(request)) {
+      refuse(401, *refused, response);
+      response.set_header("WWW-Authenticate", "Bearer");
+    } else if (!is_public(request) && comes_from_elsewhere(request)) {
+      refuse(403, "the request comes from a page of another site", response);
+    } else {
+      // A body that no route reads would be taken for the next request.
+      t_must_close = *length > 0 && request.method != "POST";
+      return true;
+    }
+    return false;
+  }
+
+  std::optional<std::string> refuse_caller(const Request& request) const {
+    if (is_public(request)) return std::nullopt;
+    const bool local = t_connection != nullptr && t_connection->is_local() &&
+                       !request.has_header("X-Forwarded-For") && !request.has_header("Forwarded");
+    return setup_.refusal(local, request.get_header_value("Authorization"));
+  }
+
+  void add(const HttpRoute& route) {
+    const auto answer = route.answer;
+    const auto plain = [answer, this](const Request& request, Response& response) {
+      if (t_connection != nullptr) t_connection->begin_answer();
+      finish(answer(to_request(request)), response);
+    };
+    if (route.method == "GET") {
+      Get(route.pattern, plain);
+    } else if (route.method == "DELETE") {
+      Delete(route.pattern, plain);
+    } else {
+      // With a reader, because the library would take a body without a type for a form.
+      Post(route.pattern,
+           HandlerWithContentReader([this, answer](const Request& request, Response& response,
+                                                   const httplib::ContentReader& reader) {
+             with_body(answer, request, response, reader);
+           }));
+    }
+  }
+
+  void with_body(const std::function<HttpReply(const HttpRequest&)>& answer, const Request& request,
+                 Response& response, const httplib::ContentReader& reader) {
+    if (request.is_multipart_form_data()) {
+      return refuse(415, "send the file itself as the body (curl --data-binary @FILE)", response);
+    }
+    const std::uint64_t length = body_length(request).value_or(0);
+    const ByteGate::Hold hold = gate_.enter(length);
+    if (!hold.holds()) {
+      finish(error_reply({base::ErrorKind::kResourceExhausted,
+                          "too many large requests at once, try again"}),
+             response);
+      t_must_close = true;
+      return;
+    }
+    HttpRequest made = to_request(request);
+    // Grows with what arrives: a length that is only claimed costs nothing.
+    const bool whole = reader([&](const char* bytes, size_t size) {
+      if (made.body.size() + size > length) return false;
+      made.body.insert(made.body.end(), bytes, bytes + size);
+      return true;
+    });
+    if (!whole || made.body.size() != length) {
+      return refuse(400, "the body ended before its Content-Length", response);
+    }
+    if (t_connection != nullptr) t_connection->begin_answer();
+    finish(answer(made), response);
+  }
+
+  void finish(const HttpReply& reply, Response& response) const {
+    put(reply, response);
+    if (setup_.count) setup_.count(reply.status);
+  }
+
+  const HttpServerSetup setup_;
+  ByteGate gate_;
+  std::atomic<bool> draining_{false};
+};
+
+HttpServer::HttpServer(HttpServerSetup setup)
+    : library_(std::make_unique<Library>(std::move(setup))) {}
+
+HttpServer::~HttpServer() = default;
+
+void HttpServer::serve(HttpConnection& connection) {
+  for (std::size_t i = 0; i < kRequestsPerConnectionMax; ++i) {
+    if (!connection.wait_request()) return;
+    try {
+      if (!library_->serve_one(connection)) return;
+    } catch (const std::exception& error) {
+      base::log(base::LogLevel::kWarning,
+                fmt::format("http: {}: {}", connection.peer(), error.what()));
+      return;
+    }
+  }
+}
+
+void HttpServer::drain() { library_->drain(); }
+
+}  // namespace cuzk::service

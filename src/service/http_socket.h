@@ -1,0 +1,15 @@
+// Listening sockets by address.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "service/address.h"
+
+namespace cuzk::service {
+
+// A descriptor that listens at `address`, whose port is filled in where the system chose it. A unix
+// socket that nobody serves any more is replaced. Errors: see HttpListener::start.
+base::Result<int> listen_at(Address& address, std::uint32_t socket_mode);
+
+}  // namespace cuzk::service
