@@ -1,0 +1,290 @@
+// Synchronous calls on one channel; a stop request cancels the call it was given to.
+#include "service/client.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+
+#include "base/file.h"
+#include "service/client_json.h"
+#include "service/proto/jobs.grpc.pb.h"
+#include "service/proto/proving.grpc.pb.h"
+
+namespace cuzk::service {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+namespace jobs_wire = jobs::v1;
+
+constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+// For calls that only ask: a daemon that is there answers far sooner.
+constexpr std::chrono::seconds kAskTimeout{30};
+constexpr std::chrono::minutes kSubmitTimeout{10};
+
+ErrorKind kind_of(grpc::StatusCode code) {
+  switch (code) {
+    case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::OUT_OF_RANGE:
+    case grpc::StatusCode::UNAUTHENTICATED:
+    case grpc::StatusCode::PERMISSION_DENIED: return ErrorKind::kInvalidArgument;
+    case grpc::StatusCode::NOT_FOUND: return ErrorKind::kNotFound;
+    case grpc::StatusCode::ALREADY_EXISTS: return ErrorKind::kAlreadyExists;
+    case grpc::StatusCode::RESOURCE_EXHAUSTED: return ErrorKind::kResourceExhausted;
+    case grpc::StatusCode::FAILED_PRECONDITION: return ErrorKind::kMismatch;
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::DEADLINE_EXCEEDED: return ErrorKind::kUnavailable;
+    case grpc::StatusCode::UNIMPLEMENTED: return ErrorKind::kUnsupported;
+    case grpc::StatusCode::CANCELLED: return ErrorKind::kCancelled;
+    default: return ErrorKind::kInternal;
+  }
+}
+
+base::Result<std::string> read_pem(const std::filesystem::path& path) {
+  if (path.empty()) return std::string();
+  CUZK_TRY(const base::Bytes bytes, base::read_file(path, kPemBytesMax));
+  return std::string(bytes.begin(), bytes.end());
+}
+
+base::Result<std::shared_ptr<grpc::ChannelCredentials>> credentials_of(
+    const ClientOptions& options) {
+  const bool secure = options.tls || !options.authority.empty() || !options.certificate.empty();
+  if (!secure) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions pem;
+  CUZK_TRY(pem.pem_root_certs, read_pem(options.authority));
+  CUZK_TRY(pem.pem_cert_chain, read_pem(options.certificate));
+  CUZK_TRY(pem.pem_private_key, read_pem(options.key));
+  return grpc::SslCredentials(pem);
+}
+
+int wire_priority(const std::optional<engine::Priority>& priority) {
+  if (!priority) return 0;
+  return 4 - static_cast<int>(*priority);  // low 1 to critical 4 in both protocols
+}
+
+base::Result<int> wire_state(const std::string& word) {
+  for (std::size_t i = 0; i < engine::kJobStateCount; ++i) {
+    const auto state = static_cast<engine::JobState>(i);
+    if (engine::to_string(state) == word) return static_cast<int>(i) + 1;
+  }
+  return Error{ErrorKind::kInvalidArgument,
+               fmt::format("state '{}' is none of queued, running, completed, failed, cancelled",
+                           word.substr(0, 64))};
+}
+
+void put(const base::Bytes& bytes, std::string* field) {
+  field->assign(bytes.begin(), bytes.end());
+}
+
+v1::SubmitProofRequest proof_message(const ProofRequest& request) {
+  v1::SubmitProofRequest message;
+  message.set_request_id(request.request_id);
+  message.set_proof_kind(static_cast<v1::ProofKind>(request.kind));
+  message.set_sector_size(request.sector_size);
+  message.set_registered_proof(request.registered_proof);
+  message.set_priority(static_cast<v1::Priority>(wire_priority(request.priority)));
+  message.set_deadline_ms(static_cast<std::uint64_t>(request.deadline_ms.value_or(0)));
+  put(request.vanilla_proof, message.mutable_vanilla_proof());
+  for (const base::Bytes& proof : request.vanilla_proofs) put(proof, message.add_vanilla_proofs());
+  message.set_sector_number(request.sector_number);
+  message.set_miner_id(request.miner_id);
+  put(request.randomness, message.mutable_randomness());
+  message.set_partition_index(request.partition_index);
+  put(request.comm_r_old, message.mutable_comm_r_old());
+  put(request.comm_r_new, message.mutable_comm_r_new());
+  put(request.comm_d_new, message.mutable_comm_d_new());
+  return message;
+}
+
+}  // namespace
+
+class Client::Channel {
+ public:
+  Channel(const ClientOptions& options, const std::shared_ptr<grpc::ChannelCredentials>& with)
+      : address_(options.address), token_(options.token) {
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(-1);
+    arguments.SetMaxSendMessageSize(-1);
+    channel_ = grpc::CreateCustomChannel(address_.grpc_target(), with, arguments);
+    proving_ = v1::ProvingEngine::NewStub(channel_);
+    jobs_ = jobs_wire::JobService::NewStub(channel_);
+  }
+
+  v1::ProvingEngine::Stub& proving() { return *proving_; }
+  jobs_wire::JobService::Stub& jobs() { return *jobs_; }
+
+  void prepare(grpc::ClientContext& context,
+               std::optional<std::chrono::milliseconds> timeout) const {
+    if (timeout) context.set_deadline(std::chrono::system_clock::now() + *timeout);
+    if (!token_.empty()) context.AddMetadata("authorization", "Bearer " + token_);
+  }
+
+  Error error_of(const grpc::Status& status) const {
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+        channel_->GetState(false) != GRPC_CHANNEL_READY) {
+      return {ErrorKind::kUnavailable,
+              fmt::format("no daemon answers at {} ({}); start one with `cuzk daemon`, or name "
+                          "another with --addr",
+                          address_.to_string(), status.error_message().substr(0, 256))};
+    }
+    return {kind_of(status.error_code()), status.error_message()};
+  }
+
+  // One call whose answer is shown as it is.
+  template <class Request, class Reply, class Stub>
+  base::Result<Json> ask(Stub& stub,
+                         grpc::Status (Stub::*call)(grpc::ClientContext*, const Request&, Reply*),
+                         const Request& request, std::optional<Milliseconds> timeout = kAskTimeout,
+                         const std::stop_token& stop = {}) {
+    grpc::ClientContext context;
+    prepare(context, timeout);
+    Reply reply;
+    const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+    const grpc::Status status = (stub.*call)(&context, request, &reply);
+    if (!status.ok()) return error_of(status);
+    return message_json(reply);
+  }
+
+ private:
+  const Address address_;
+  const std::string token_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::ProvingEngine::Stub> proving_;
+  std::unique_ptr<jobs_wire::JobService::Stub> jobs_;
+};
+
+Client::Client(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
+Client::~Client() = default;
+
+base::Result<std::unique_ptr<Client>> Client::make(const ClientOptions& options) {
+  CUZK_TRY(const auto credentials, credentials_of(options));
+  return std::unique_ptr<Client>(new Client(std::make_unique<Channel>(options, credentials)));
+}
+
+base::Result<Client::Json> Client::submit_proof(const ProofRequest& request) {
+  return channel_->ask(channel_->proving(), &v1::ProvingEngine::Stub::SubmitProof,
+                       proof_message(request), kSubmitTimeout);
+}
+
+// In pieces, so that a witness of any size fits.
+base::Result<Client::Json> Client::submit_circuit(const CircuitRequest& request) {
+  grpc::ClientContext context;
+  channel_->prepare(context, kSubmitTimeout);
+  jobs_wire::SubmitJobResponse reply;
+  const auto stream = channel_->jobs().StreamCircuitJob(&context, &reply);
+  jobs_wire::StreamCircuitJobRequest message;
+  auto* header = message.mutable_header();
+  header->set_request_id(request.request_id);
+  header->set_circuit(request.circuit);
+  header->set_priority(static_cast<jobs_wire::JobPriority>(wire_priority(request.priority)));
+  header->set_deadline_ms(static_cast<std::uint64_t>(request.deadline_ms.value_or(0)));
+  header->set_witness_bytes(request.witness.size());
+  bool open = stream->Write(message);
+  for (std::size_t at = 0; open && at < request.witness.size(); at += kPieceBytes) {
+    const std::size_t size = std::min(kPieceBytes, request.witness.size() - at);
+    message.set_witness(request.witness.data() + at, size);
+    open = stream->Write(message);
+  }
+  stream->WritesDone();
+  const grpc::Status status = stream->Finish();
+  if (!status.ok()) return channel_->error_of(status);
+  return message_json(reply);
+}
+
+base::Result<Client::Awaited> Client::await(const std::string& job_id,
+                                            std::optional<Milliseconds> timeout,
+                                            std::stop_token stop) {
+  grpc::ClientContext context;
+  channel_->prepare(context, std::nullopt);
+  jobs_wire::AwaitJobRequest request;
+  request.set_job_id(job_id);
+  // 0 would be without end.
+  if (timeout) {
+    request.set_timeout_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(1, timeout->count())));
+  }
+  jobs_wire::AwaitJobResponse reply;
+  const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+  const grpc::Status status = channel_->jobs().AwaitJob(&context, request, &reply);
+  if (!status.ok()) return channel_->error_of(status);
+  Awaited awaited;
+  awaited.job = message_json(reply.job());
+  awaited.result.assign(reply.result().begin(), reply.result().end());
+  awaited.timed_out = reply.timed_out();
+  return awaited;
+}
+
+base::Status Client::watch(const std::string& job_id, const std::function<bool(const Json&)>& seen,
+                           std::stop_token stop) {
+  grpc::ClientContext context;
+  channel_->prepare(context, std::nullopt);
+  jobs_wire::WatchJobsRequest request;
+  request.set_job_id(job_id);
+  const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+  const auto stream = channel_->jobs().WatchJobs(&context, request);
+  jobs_wire::JobEvent event;
+  bool wanted = true;
+  while (wanted && stream->Read(&event)) wanted = seen(message_json(event));
+  if (!wanted) context.TryCancel();
+  const grpc::Status status = stream->Finish();
+  if (status.ok() || !wanted) return base::ok_status();
+  return channel_->error_of(status);
+}
+
+base::Result<Client::Json> Client::find(const std::string& job_id) {
+  jobs_wire::GetJobRequest request;
+  request.set_job_id(job_id);
+  return channel_->ask(channel_->jobs(), &jobs_wire::JobService::Stub::GetJob, request);
+}
+
+base::Result<Client::Json> Client::list(const ListQuery& query) {
+  jobs_wire::ListJobsRequest request;
+  for (const std::string& word : query.states) {
+    CUZK_TRY(const int state, wire_state(word));
+    request.add_states(static_cast<jobs_wire::JobState>(state));
+  }
+  request.set_kind(query.kind);
+  request.set_after_sequence(query.after_sequence);
+  request.set_page_size(query.page_size);
+  return channel_->ask(channel_->jobs(), &jobs_wire::JobService::Stub::ListJobs, request);
+}
+
+base::Result<Client::Json> Client::cancel(const std::string& job_id) {
+  jobs_wire::CancelJobRequest request;
+  request.set_job_id(job_id);
+  return channel_->ask(channel_->jobs(), &jobs_wire::JobService::Stub::CancelJob, request);
+}
+
+base::Result<Client::Json> Client::status() {
+  return channel_->ask(channel_->proving(), &v1::ProvingEngine::Stub::GetStatus,
+                       v1::GetStatusRequest());
+}
+
+base::Result<Client::Json> Client::kinds() {
+  return channel_->ask(channel_->jobs(), &jobs_wire::JobService::Stub::ListKinds,
+                       jobs_wire::ListKindsRequest());
+}
+
+base::Result<Client::Json> Client::preload(const std::string& circuit_id, std::stop_token stop) {
+  v1::PreloadSrsRequest request;
+  request.set_circuit_id(circuit_id);
+  return channel_->ask(channel_->proving(), &v1::ProvingEngine::Stub::PreloadSRS, request,
+                       std::nullopt, stop);
+}
+
+base::Result<Client::Json> Client::evict(const std::string& circuit_id) {
+  v1::EvictSrsRequest request;
+  request.set_circuit_id(circuit_id);
+  return channel_->ask(channel_->proving(), &v1::ProvingEngine::Stub::EvictSRS, request);
+}
+
+base::Result<std::string> Client::metrics() {
+  CUZK_TRY(const Json reply,
+           channel_->ask(channel_->proving(), &v1::ProvingEngine::Stub::GetMetrics,
+                         v1::GetMetricsRequest()));
+  return reply.at("prometheus_text").get<std::string>();
+}
+
+}  // namespace cuzk::service

@@ -1,0 +1,83 @@
+// A client of the daemon over gRPC, for commands and for programs that embed it.
+//
+// Answers come as JSON with the field names of the proto files (64-bit numbers as numbers, enums as
+// lower-case words); bytes come apart. Errors keep the daemon's kind and sentence.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "service/address.h"
+#include "service/backend.h"
+
+namespace cuzk::service {
+
+struct ClientOptions {
+  Address address = {Address::Kind::kTcp, "127.0.0.1", 9820, {}};
+  std::string token;  // empty: none is shown
+  // PEM files. An authority, or a certificate of our own, makes the connection speak TLS.
+  std::filesystem::path authority, certificate, key;
+  bool tls = false;  // TLS with the system's authorities
+};
+
+// Thread-safe.
+class Client {
+ public:
+  using Json = nlohmann::ordered_json;
+  using Milliseconds = std::chrono::milliseconds;
+
+  // Connects with the first call. Errors: unreadable PEM files.
+  static base::Result<std::unique_ptr<Client>> make(const ClientOptions& options);
+  ~Client();
+
+  base::Result<Json> submit_proof(const ProofRequest& request);
+  base::Result<Json> submit_circuit(const CircuitRequest& request);
+
+  struct Awaited {
+    Json job;
+    base::Bytes result;  // of a completed job
+    bool timed_out = false;
+  };
+  // Waits for the end of a job; no `timeout`: as long as it takes. Error kCancelled when `stop`
+  // asks first.
+  base::Result<Awaited> await(const std::string& job_id, std::optional<Milliseconds> timeout,
+                              std::stop_token stop = {});
+  // Events of a job, or of all where `job_id` is empty, until `seen` says false, the job is over or
+  // `stop` asks.
+  base::Status watch(const std::string& job_id, const std::function<bool(const Json&)>& seen,
+                     std::stop_token stop);
+
+  base::Result<Json> find(const std::string& job_id);
+  struct ListQuery {
+    std::vector<std::string> states;  // "queued", ...
+    std::string kind;
+    std::uint64_t after_sequence = 0;
+    std::uint32_t page_size = 100;
+  };
+  base::Result<Json> list(const ListQuery& query);
+  base::Result<Json> cancel(const std::string& job_id);
+  base::Result<Json> status();
+  base::Result<Json> kinds();
+  base::Result<Json> preload(const std::string& circuit_id, std::stop_token stop = {});
+  base::Result<Json> evict(const std::string& circuit_id);
+  base::Result<std::string> metrics();
+
+ private:
+  class Channel;
+  explicit Client(std::unique_ptr<Channel> channel);
+  std::unique_ptr<Channel> channel_;
+};
+
+}  // namespace cuzk::service
