@@ -16,6 +16,7 @@
 #include "engine/executor.h"
 #include "engine/fault_injection.h"
 #include "engine/job_type.h"
+#include "engine/stage_observer.h"
 
 namespace cuzk::engine {
 
@@ -35,7 +36,8 @@ struct PipelineOptions {
   std::uint32_t quarantine_failures = 3;
   // Groth16 takes its buffers from the process's, so all but tests with stand-in stages use it.
   base::Ledger* ledger = &base::Ledger::process();
-  FaultInjection faults = {};  // for tests
+  FaultInjection faults = {};         // for tests
+  StageObserver* observer = nullptr;  // outlives the pipeline
 };
 
 // The options with every count chosen, the budget resolved and each device's workers set. Errors

@@ -1,5 +1,6 @@
 // Workers: what they do with an assignment, and what they tell of it.
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <new>
 #include <utility>
@@ -16,22 +17,6 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 using base::MutexLock;
-
-// Counts a critical computation on the CPU while it runs; the others pause at their borders.
-class CriticalSpan {
- public:
-  CriticalSpan(std::atomic<std::uint32_t>& count, bool counts) : count_(counts ? &count : nullptr) {
-    if (count_ != nullptr) ++*count_;
-  }
-  CriticalSpan(const CriticalSpan&) = delete;
-  CriticalSpan& operator=(const CriticalSpan&) = delete;
-  ~CriticalSpan() {
-    if (count_ != nullptr) --*count_;
-  }
-
- private:
-  std::atomic<std::uint32_t>* count_;
-};
 
 bool is_final(ErrorKind kind) {
   switch (kind) {
@@ -144,10 +129,16 @@ void PipelineCore::execute(PipelineWorker& worker, const Assignment& assignment)
   const bool is_critical = run.job->request.priority == Priority::kCritical;
   const bool outer_may_pause = worker.may_pause.exchange(on_cpu && !is_critical);
   const std::int64_t outer_aside_ms = std::exchange(worker.aside_ms, 0);
+  const auto begin = std::chrono::steady_clock::now();
   const std::int64_t begin_ms = now_ms();
   StageEnd end = run_stage(worker, run);
+  if (options_.observer != nullptr) {
+    options_.observer->stage_ended({worker.id, assignment, begin, std::chrono::steady_clock::now(),
+                                    end.kind == StageEnd::Kind::kFailed});
+  }
   const std::int64_t whole_ms = now_ms() - begin_ms;
-  const std::int64_t own_ms = std::max<std::int64_t>(0, whole_ms - worker.aside_ms - run.prepare_ms);
+  const std::int64_t own_ms =
+      std::max<std::int64_t>(0, whole_ms - worker.aside_ms - run.prepare_ms);
   worker.aside_ms = outer_aside_ms + whole_ms;
   worker.may_pause.store(outer_may_pause);
   report_end(worker, run, std::move(end), own_ms);
@@ -182,8 +173,8 @@ StageEnd PipelineCore::run_stage_or_throw(PipelineWorker& worker, StageRun& run)
   }
   const bool on_cpu = stage != Stage::kDevice ||
                       options_.devices[run.assignment.device].identifier == kCpuIdentifier;
-  const CriticalSpan span(critical_computing_,
-                          on_cpu && run.job->request.priority == Priority::kCritical);
+  run.is_critical_span = on_cpu && run.job->request.priority == Priority::kCritical;
+  if (run.is_critical_span) ++critical_computing_;
   StageEnd end;
   switch (stage) {
     case Stage::kWitness: end = witness_stage(run); break;
@@ -252,8 +243,8 @@ StageEnd PipelineCore::witness_stage(StageRun& run) {
   }
   auto witness = job.work->make_witness(p, context_of(run));
   if (!witness.ok()) return failure(std::move(witness).error());
-  auto taken = take_over(run, std::move(witness).value(), base::MemoryCategory::kWitness,
-                         witnesses_alive_);
+  auto taken =
+      take_over(run, std::move(witness).value(), base::MemoryCategory::kWitness, witnesses_alive_);
   if (!taken.ok()) return failure(std::move(taken).error());
   return {};
 }
@@ -266,8 +257,8 @@ StageEnd PipelineCore::device_stage(StageRun& run) {
     return StageEnd::failure(Stage::kDevice, std::move(pending).error());
   }
   witness.reset();
-  auto taken = take_over(run, std::move(pending).value(), base::MemoryCategory::kPending,
-                         pending_alive_);
+  auto taken =
+      take_over(run, std::move(pending).value(), base::MemoryCategory::kPending, pending_alive_);
   if (!taken.ok()) return StageEnd::failure(Stage::kWitness, std::move(taken).error());
   return {};
 }
@@ -293,10 +284,8 @@ StageEnd PipelineCore::keep_proof(StageRun& run, base::Bytes proof, bool is_new)
     part.proof = std::move(proof);
     part.proved = true;
     if (is_new) {
-      events_.push([id = job.request.id, p = run.partition(),
-                    proof = part.proof](ExecutorEvents& events) {
-        events.partition_proved(id, p, proof);
-      });
+      events_.push([id = job.request.id, p = run.partition(), proof = part.proof](
+                       ExecutorEvents& events) { events.partition_proved(id, p, proof); });
     }
     if (++job.proved_count < job.parts.size()) return end;
     for (PipelinePart& each : job.parts) proofs.push_back(std::move(each.proof));
@@ -315,8 +304,7 @@ StageEnd PipelineCore::keep_proof(StageRun& run, base::Bytes proof, bool is_new)
 void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd end,
                               std::int64_t own_ms) {
   const bool has_failed = end.kind == StageEnd::Kind::kFailed;
-  const bool keeps_witness =
-      run.assignment.stage == Stage::kDevice && run.held.product != nullptr;
+  const bool keeps_witness = run.assignment.stage == Stage::kDevice && run.held.product != nullptr;
   if (has_failed && !keeps_witness) run.held.clear();
   Debris debris;
   {
@@ -340,8 +328,10 @@ void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd en
     if (has_failed && end.fault == Fault::kDevice) {
       for (const auto& [id, other] : jobs_) sweep(*other);
     }
-    wake_paused();
     debris = dispatch();
+    // Only now, so that who pauses finds what it should run in between first.
+    if (run.is_critical_span) --critical_computing_;
+    wake_paused();
   }
   settle(std::move(debris));
 }
