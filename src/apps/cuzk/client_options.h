@@ -1,0 +1,29 @@
+// How a command finds its daemon.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "service/client.h"
+
+namespace cuzk::apps {
+
+struct ClientFlags {
+  std::string address;  // empty: CUZK_ADDR, else the daemon's default
+  std::filesystem::path token_file;
+  std::filesystem::path authority, certificate, key;
+  bool tls = false;
+};
+
+// --addr, --token-file and the TLS files.
+void add_client_options(CLI::App& command, ClientFlags& flags);
+
+// Errors: an address that is none, unreadable files. Whether the daemon answers is seen by the
+// first call.
+base::Result<std::unique_ptr<service::Client>> make_client(const ClientFlags& flags);
+
+}  // namespace cuzk::apps

@@ -1,0 +1,86 @@
+// cuzk config: checks a daemon's configuration and shows what it means.
+#include <memory>
+
+#include "apps/cuzk/commands.h"
+#include "base/file.h"
+#include "service/config.h"
+
+namespace cuzk::apps {
+namespace {
+
+struct ConfigFlags {
+  std::filesystem::path file;
+  bool only_differences = false;
+};
+
+// The machine is asked too: a budget above its memory is an error here as at start.
+base::Result<Answer> check(const ConfigFlags& flags) {
+  CUZK_TRY(const service::LoadedConfig loaded, service::load_config(flags.file));
+  CUZK_TRY(const auto limits, base::detect_memory_limits());
+  CUZK_TRY(const std::uint64_t budget, service::memory_budget_bytes(loaded.config, limits));
+  const service::Config& config = loaded.config;
+  if (!config.auth.token_file.empty()) {
+    CUZK_TRY_STATUS(service::read_tokens(config.auth.token_file));
+  }
+  std::vector<std::filesystem::path> needed = {config.tls.certificate, config.tls.key,
+                                               config.tls.client_ca};
+  for (const auto& circuit : config.circuits) needed.push_back(circuit.zkey);
+  for (const auto& path : needed) {
+    if (path.empty()) continue;
+    CUZK_TRY_STATUS(base::MappedFile::open(path));
+  }
+  Answer answer(printable(flags.file.string()) + " is fine");
+  for (const service::Address& address : config.daemon.listen) {
+    answer.add("listen", address.to_string(), "gRPC at");
+  }
+  answer.add("status_listen",
+             config.daemon.status_listen ? config.daemon.status_listen->to_string() : "off",
+             "HTTP at");
+  if (budget == 0) {
+    answer.add_as("memory_budget_bytes", 0, "memory budget", "none");
+  } else {
+    answer.add_bytes("memory_budget_bytes", budget, "memory budget");
+  }
+  answer.add("journal_folder", config.journal_folder().string(), "journal");
+  answer.add("param_cache", config.param_cache().string(), "parameters");
+  answer.add("circuits", config.circuits.size(), "circuits");
+  for (const std::string& warning : loaded.warnings) answer.warn(warning);
+  return answer;
+}
+
+base::Result<Answer> print_effective(const ConfigFlags& flags) {
+  service::LoadedConfig loaded;
+  if (!flags.file.empty()) {
+    CUZK_TRY(loaded, service::load_config(flags.file));
+  }
+  std::string text = service::to_toml(loaded.config, flags.only_differences);
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  Answer answer(text.empty() ? "# nothing differs from the defaults" : text);
+  answer.add("toml", text, "");
+  for (const std::string& warning : loaded.warnings) answer.add("warning", warning, "");
+  return answer;
+}
+
+}  // namespace
+
+void add_config_commands(CLI::App& app, Invocation& invocation) {
+  CLI::App* group = app.add_subcommand("config", "Check and show a daemon's configuration");
+  group->require_subcommand(1);
+  const auto flags = std::make_shared<ConfigFlags>();
+  CLI::App* checked = add_command(*group, invocation, "check",
+                                  "Say whether a daemon would start with a configuration",
+                                  "cuzk config check /etc/cuzk/cuzk.toml");
+  checked->add_option("file", flags->file, "Configuration in TOML")->required();
+  checked->callback(
+      [&invocation, flags] { invocation.action = [flags](Session&) { return check(*flags); }; });
+  CLI::App* shown = add_command(*group, invocation, "print-effective",
+                                "Print every key with the value that a daemon would use",
+                                "cuzk config print-effective cuzk.toml --differences");
+  shown->add_option("file", flags->file, "Configuration in TOML (default: none, all defaults)");
+  shown->add_flag("--differences", flags->only_differences, "Only what is not at its default");
+  shown->callback([&invocation, flags] {
+    invocation.action = [flags](Session&) { return print_effective(*flags); };
+  });
+}
+
+}  // namespace cuzk::apps

@@ -1,0 +1,100 @@
+// The work behind the commands that talk to a daemon.
+//
+// Exit codes: 0 done; 1 the job failed or was cancelled; 2 error; 3 not over yet (a wait that ended
+// before the job).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/cuzk/client_options.h"
+#include "apps/cuzk/session.h"
+
+namespace cuzk::apps {
+
+inline constexpr int kExitPending = 3;
+
+// Where the result of a job goes. Of a circuit: two documents; else bytes.
+struct ResultFiles {
+  std::filesystem::path out;                   // the result as it is
+  std::filesystem::path proof, public_values;  // of a circuit
+  bool any() const { return !out.empty() || !proof.empty() || !public_values.empty(); }
+};
+
+struct SubmitFlags {
+  ClientFlags client;
+  std::string id, priority;
+  std::uint64_t deadline_s = 0;  // from now; 0: none
+  std::string circuit;
+  std::filesystem::path witness, c1;
+  std::string kind;  // "window-post", "winning-post", "update"
+  std::vector<std::filesystem::path> vanilla;
+  std::string sector_size;
+  std::uint64_t registered_proof = 0, sector_number = 0, miner_id = 0;
+  std::uint32_t partition = 0;
+  std::string randomness, comm_r_old, comm_r_new, comm_d_new;
+  bool wait = false;
+  ResultFiles files;
+};
+base::Result<Answer> submit_job(const SubmitFlags& flags, Session& session);
+
+struct AwaitFlags {
+  ClientFlags client;
+  std::string id;
+  std::string timeout;  // empty: as long as it takes
+  ResultFiles files;
+};
+base::Result<Answer> await_job(const AwaitFlags& flags, Session& session);
+
+struct JobFlags {
+  ClientFlags client;
+  std::string id;  // of a job, or a circuit's name
+};
+base::Result<Answer> cancel_job(const JobFlags& flags, Session& session);
+base::Result<Answer> preload_key(const JobFlags& flags, Session& session);
+base::Result<Answer> evict_key(const JobFlags& flags, Session& session);
+
+struct ListFlags {
+  ClientFlags client;
+  std::vector<std::string> states;
+  std::string kind;
+  std::uint32_t limit = 50;
+};
+base::Result<Answer> list_jobs(const ListFlags& flags, Session& session);
+base::Result<Answer> show_status(const ClientFlags& flags, Session& session);
+
+struct TopFlags {
+  ClientFlags client;
+  double interval_s = 1;
+  bool once = false;
+};
+base::Result<Answer> run_top(const TopFlags& flags, Session& session);
+
+struct LoadFlags {
+  ClientFlags client;
+  std::vector<std::string> mix;  // "circuit=NAME,witness=FILE[,weight=N]", "c1=FILE[,...]"
+  double rate = 0;               // submissions a second; 0: as fast as `concurrency` allows
+  std::uint32_t concurrency = 4;
+  std::uint32_t count = 100;
+  std::string duration;  // instead of a count
+};
+base::Result<Answer> bench_load(const LoadFlags& flags, Session& session);
+
+// A submission by its flags, with the files read.
+struct PreparedJob {
+  std::optional<service::CircuitRequest> circuit;
+  std::optional<service::ProofRequest> proof;
+};
+base::Result<PreparedJob> prepare_job(const SubmitFlags& flags);
+base::Result<nlohmann::ordered_json> send_job(service::Client& client, const PreparedJob& job);
+
+// Waits with a progress line; writes the files of a completed job; answers with its times.
+base::Result<Answer> wait_for_job(service::Client& client, const std::string& id,
+                                  std::optional<std::chrono::milliseconds> timeout,
+                                  const ResultFiles& files, Session& session);
+
+}  // namespace cuzk::apps
