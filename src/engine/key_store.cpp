@@ -229,9 +229,9 @@ std::uint64_t KeyStore::loaded_bytes(KeyId id) const {
   const MutexLock lock(mutex_);
   const auto found = entries_.find(id);
   if (found == entries_.end() || found->second.load == nullptr) return 0;
-  const MutexLock load_lock(found->second.load->mutex);
-  const auto& outcome = found->second.load->outcome;
-  return outcome && outcome->ok() ? outcome->value()->byte_count() : 0;
+  const KeyLoad& load = *found->second.load;
+  const MutexLock load_lock(load.mutex);
+  return load.outcome && load.outcome->ok() ? load.outcome->value()->byte_count() : 0;
 }
 
 std::vector<KeyReport> KeyStore::report() const {
@@ -240,9 +240,10 @@ std::vector<KeyReport> KeyStore::report() const {
   for (const auto& [id, entry] : entries_) {
     KeyReport key{entry.source.name, KeyTier::kCold, entry.source.bytes, entry.user_count};
     if (entry.load != nullptr) {
-      const MutexLock load_lock(entry.load->mutex);
-      if (entry.load->outcome && entry.load->outcome->ok()) {
-        const LoadedKey& loaded = *entry.load->outcome->value();
+      const KeyLoad& load = *entry.load;
+      const MutexLock load_lock(load.mutex);
+      if (load.outcome && load.outcome->ok()) {
+        const LoadedKey& loaded = *load.outcome->value();
         key.tier = loaded.tier();
         key.bytes = loaded.byte_count();
       }

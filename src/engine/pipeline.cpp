@@ -33,6 +33,7 @@ PipelineCore::PipelineCore(PipelineOptions options, ExecutorEvents& events)
     : options_(std::move(options)),
       ledger_(*options_.ledger),
       start_ms_(steady_ms()),
+      foreign_bytes_(ledger_.snapshot().total.used_bytes),
       events_(events),
       scheduler_(scheduler_config(options_)),
       device_counts_(options_.devices.size()),
@@ -314,9 +315,10 @@ void PipelineCore::sweep(PipelineJob& job) {
     Held& held = job.parts[p].held;
     if (held.product == nullptr) continue;
     const auto state = scheduler_.partition_state(job.request.id, p);
-    const bool waits = state && (*state == PartitionState::kDeviceQueued ||
-                                 *state == PartitionState::kFinishQueued);
-    if (!waits) swept_.push_back(std::move(held));
+    // A stage that was granted and has not begun will take it.
+    const bool is_needed =
+        state && *state >= PartitionState::kDeviceQueued && *state <= PartitionState::kFinish;
+    if (!is_needed) swept_.push_back(std::move(held));
   }
   if (!scheduler_.ending(job.request.id)) return;
   job.stop.request_stop();

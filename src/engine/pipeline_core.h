@@ -149,6 +149,7 @@ struct StageRun {
   std::shared_ptr<PipelineJob> job;
   Held held;  // in: what the stage before left; out: what this one leaves
   std::int64_t prepare_ms = 0;
+  bool is_critical_span = false;  // counted in critical_computing_
   std::size_t partition() const { return assignment.partition; }
 };
 
@@ -237,6 +238,7 @@ class PipelineCore {
   const PipelineOptions options_;
   base::Ledger& ledger_;
   const std::int64_t start_ms_;
+  const std::uint64_t foreign_bytes_;  // what the ledger held before
   EventQueue events_;
 
   base::Mutex stop_mutex_;  // one stop() at a time; before mutex_

@@ -82,6 +82,12 @@ ExecutorReport PipelineCore::report() const {
 void PipelineCore::check_invariants() const {
   const MutexLock lock(mutex_);
   scheduler_.check_invariants();
+  // What runs takes within its grant, new grants need the mutex: so this holds at any moment at
+  // which nothing is being freed.
+  if (clearing_.empty()) {
+    const std::uint64_t held = scheduler_.counts().held_bytes;
+    CUZK_CHECK(ledger_.snapshot().total.used_bytes <= foreign_bytes_ + held);
+  }
   CUZK_CHECK(!jobs_.empty() || (witnesses_alive_.load() == 0 && pending_alive_.load() == 0));
 }
 

@@ -29,6 +29,7 @@ using Hook = std::function<base::Status(Stage, std::size_t partition, const Stag
 struct Job {
   std::size_t partition_count = 1;
   std::uint64_t held_bytes = 0, witness_bytes = 10'000, device_bytes = 40'000, pending_bytes = 5'000;
+  std::uint64_t extra_bytes = 0;  // that a witness holds beyond its plan
   std::string key = "key";
   Hook hook;
 };
@@ -48,6 +49,31 @@ inline base::Status work_for(std::chrono::milliseconds time, const StageContext&
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return context.control.check("waiting");
+}
+
+// Holds stages until it is opened; they stay stoppable meanwhile.
+class Gate {
+ public:
+  base::Status pass(const StageContext& context) {
+    ++waiting;
+    while (!open) {
+      CUZK_TRY_STATUS(context.control.check("a gate"));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return base::ok_status();
+  }
+  void wait_for(int count) const {
+    while (waiting < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::atomic<bool> open{false};
+  std::atomic<int> waiting{0};
+};
+
+// A hook that stops at the gate in one stage.
+inline Hook at_gate(Gate& gate, Stage where) {
+  return [&gate, where](Stage stage, std::size_t, const StageContext& context) {
+    return stage == where ? gate.pass(context) : base::ok_status();
+  };
 }
 
 class Product final : public engine::Product {
@@ -127,7 +153,7 @@ class Work final : public JobWork {
   base::Result<std::unique_ptr<engine::Product>> make_witness(std::size_t p,
                                                               const StageContext& c) override {
     CUZK_TRY_STATUS(during(Stage::kWitness, p, c));
-    return made(proof_text(p), job_.witness_bytes);
+    return made(proof_text(p), job_.witness_bytes + job_.extra_bytes);
   }
   base::Result<std::unique_ptr<engine::Product>> start(std::size_t p,
                                                        std::unique_ptr<engine::Product>& witness,

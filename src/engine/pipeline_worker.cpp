@@ -163,6 +163,9 @@ StageEnd PipelineCore::run_stage(PipelineWorker& worker, StageRun& run) {
 
 StageEnd PipelineCore::run_stage_or_throw(PipelineWorker& worker, StageRun& run) {
   const Stage stage = run.assignment.stage;
+  if (run.job->stop.stop_requested()) {
+    return StageEnd::failure(stage, {ErrorKind::kCancelled, "cancelled before it began"});
+  }
   if (stage == Stage::kWitness) {
     auto prepared = prepare(worker, run);
     if (!prepared.ok()) return StageEnd::failure(stage, std::move(prepared).error());
