@@ -27,9 +27,10 @@ struct EngineOptions {
   Retention retention;
   // Queued and running jobs at most; more are refused with kResourceExhausted. 0: no bound.
   std::uint64_t queue_max = 10'000;
-  // A job that ran during this many crashes of proving code is failed instead of run again. The
-  // last of them counts only when it ran alone, so that none fails for what another one did.
-  std::uint32_t crashes_max = 3;
+  // A job that ran during this many crashes of proving code without finishing a partition in
+  // between is failed instead of run again. The last of them counts only when it ran alone, so that
+  // none fails for what another one did.
+  std::uint32_t crashes_max = 5;
   // How often final jobs beyond the retention are removed.
   std::chrono::milliseconds prune_interval = std::chrono::minutes(1);
   std::uint64_t journal_bytes_max = 0;                      // 0: whatever the disk has

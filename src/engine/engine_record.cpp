@@ -169,6 +169,7 @@ void Engine::State::plan(Entry& entry, Happening& happening, std::vector<Recordi
     event.attempt = happening.attempt;
     event.device = happening.device;
   } else {
+    entry.crash_count = 0;
     plan_start(entry, recordings);
     recordings.push_back({{.kind = JournalChange::Kind::kPartition,
                            .request_id = entry.request_id,

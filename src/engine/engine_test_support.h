@@ -146,8 +146,8 @@ class StandInExecutor final : public Executor {
     paused_ = paused;
     wake_.notify_all();
   }
-  // Called in the place of a crash of this process.
-  void on_crash(std::function<void(JobId)> crash) { crash_ = std::move(crash); }
+  // Called where a job of kind kCrash or kHang has come to its end.
+  void on_trouble(std::function<void(StandInEnd)> trouble) { trouble_ = std::move(trouble); }
 
   base::Status run(RunRequest request) override {
     ++runs_;
@@ -272,11 +272,10 @@ class StandInExecutor final : public Executor {
     switch (static_cast<StandInEnd>((*input)[2])) {
       case StandInEnd::kFailure: return base::Error{base::ErrorKind::kUnsatisfied, "as asked for"};
       case StandInEnd::kCrash:
-        if (crash_) crash_(id);
-        break;
       case StandInEnd::kHang:
+        if (trouble_) trouble_(static_cast<StandInEnd>((*input)[2]));
         while (!job.dead && !stopping()) std::this_thread::sleep_for(milliseconds(5));
-        break;
+        return dead();
       case StandInEnd::kProof: break;
     }
     return stand_in_result(*input);
@@ -312,7 +311,7 @@ class StandInExecutor final : public Executor {
   std::map<JobId, std::shared_ptr<Job>> jobs_;
   std::vector<std::string> started_;
   std::optional<base::Error> refusal_;
-  std::function<void(JobId)> crash_;
+  std::function<void(StandInEnd)> trouble_;
   bool stopping_ = false, paused_ = false;
   std::atomic<std::uint64_t> proved_{0}, runs_{0};
   std::vector<std::thread> threads_;

@@ -56,7 +56,7 @@ struct JobRecord {
   JobState state = JobState::kQueued;
   std::uint32_t attempt = 1;      // times it was accepted anew: 1, then one more for each retry
   std::uint32_t start_count = 0;  // times it began to run, over all attempts and restarts
-  std::uint32_t crash_count = 0;  // times that it was queued again for a crash, in this attempt
+  std::uint32_t crash_count = 0;  // crashes that it ran in since the last partition was finished
   std::int64_t accepted_ms = 0;   // of the first attempt
   std::int64_t changed_ms = 0;    // when it took its state
   std::optional<base::Error> failure;  // of a failed job

@@ -191,7 +191,7 @@ Status Store::requeue(std::string_view request_id, std::uint32_t attempt, Requeu
 Result<PartitionOutcome> Store::record_partition(std::string_view request_id, std::uint32_t attempt,
                                                  std::uint32_t partition, base::ByteSpan proof) {
   CUZK_TRY(auto transaction, Transaction::begin(database_));
-  CUZK_TRY(const JobRecord job, find(request_id));
+  CUZK_TRY(JobRecord job, find(request_id));
   CUZK_TRY_STATUS(expect_attempt(job, attempt));
   if (job.state != JobState::kRunning) return wrong_state(job, "given proofs");
   if (partition >= job.partition_count) {
@@ -204,6 +204,10 @@ Result<PartitionOutcome> Store::record_partition(std::string_view request_id, st
   CUZK_TRY(const bool is_kept, known.step());
   if (is_kept) return PartitionOutcome::kAlreadyRecorded;
   CUZK_TRY_STATUS(write_partition(database_, job.sequence, partition, attempt, proof));
+  if (job.crash_count > 0) {
+    job.crash_count = 0;
+    CUZK_TRY_STATUS(write_changed(job));
+  }
   known.reset();
   CUZK_TRY_STATUS(transaction.commit());
   return PartitionOutcome::kRecorded;

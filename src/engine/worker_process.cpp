@@ -1,0 +1,241 @@
+// The executor's face of a proving process: calls become questions.
+#include "engine/worker_process.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/worker_process_state.h"
+
+namespace cuzk::engine {
+
+using base::Error;
+using base::ErrorKind;
+using base::MutexLock;
+using base::Result;
+using base::Status;
+using internal::MessageKind;
+using internal::WireOutcome;
+
+namespace {
+
+constexpr std::uint32_t kFailedStartsMax = 3;
+// What a status page may wait for fresh figures.
+constexpr std::chrono::milliseconds kReportPatience(40);
+
+internal::WireRun wire_of(RunRequest& request) {
+  internal::WireRun wire;
+  wire.id = request.id;
+  wire.name = request.name;
+  wire.kind = request.kind;
+  wire.priority = request.priority;
+  wire.has_deadline = request.deadline_ms ? 1 : 0;
+  wire.deadline_ms = request.deadline_ms.value_or(0);
+  wire.has_plan = request.plan ? 1 : 0;
+  if (request.plan) wire.plan = std::move(*request.plan);
+  wire.finished = std::move(request.finished);
+  return wire;
+}
+
+}  // namespace
+
+WorkerProcess::State::State(WorkerProcessOptions options, ExecutorEvents& events)
+    : options_(std::move(options)),
+      events_(events),
+      inputs_(std::make_unique<internal::CallThread>()) {}
+
+WorkerProcess::State::~State() { stop(); }
+
+Status WorkerProcess::State::start() {
+  if (options_.command.empty()) {
+    return Error{ErrorKind::kInvalidArgument, "the proving process has no command"};
+  }
+  supervisor_ = std::thread([this] { supervise(); });
+  const MutexLock hold(mutex_);
+  while (phase_ == Phase::kStarting) changed_.wait(mutex_);
+  if (phase_ == Phase::kReady) return base::ok_status();
+  return failure_.value_or(Error{ErrorKind::kUnavailable, "the proving process did not start"});
+}
+
+std::shared_ptr<internal::Channel> WorkerProcess::State::channel() {
+  const MutexLock hold(mutex_);
+  return channel_;
+}
+
+std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::ByteSpan payload,
+                                                     std::optional<Clock::time_point> until,
+                                                     std::optional<std::uint64_t> generation) {
+  const auto question = std::make_shared<Question>();
+  std::shared_ptr<internal::Channel> way;
+  std::uint64_t number = 0;
+  {
+    const MutexLock hold(mutex_);
+    if (phase_ != Phase::kReady) return std::nullopt;
+    if (generation && *generation != generation_) return std::nullopt;
+    way = channel_;
+    number = ++question_count_;
+    questions_.emplace(number, question);
+  }
+  // A send that fails is followed by the end of the process, which loses all questions.
+  const Status sent = way->send(kind, number, payload);
+  const MutexLock hold(mutex_);
+  if (!sent.ok() && sent.error().kind != ErrorKind::kUnavailable) {
+    questions_.erase(number);
+    WireOutcome refused;
+    refused.is_ok = 0;
+    refused.error = sent.error();
+    return refused;
+  }
+  while (!question->answer && !question->lost) {
+    if (!until) {
+      question->wake.wait(mutex_);
+    } else if (question->wake.wait_until(mutex_, *until) == std::cv_status::timeout) {
+      break;
+    }
+  }
+  questions_.erase(number);
+  return std::move(question->answer);
+}
+
+Status WorkerProcess::State::run(RunRequest request) {
+  const JobId id = request.id;
+  std::uint64_t generation = 0;
+  {
+    const MutexLock hold(mutex_);
+    while (!stopping_ && phase_ == Phase::kDown && failed_starts_ < kFailedStartsMax) {
+      changed_.wait(mutex_);
+    }
+    if (stopping_) return Error{ErrorKind::kUnavailable, "the proving process is being stopped"};
+    if (phase_ != Phase::kReady) {
+      return Error{ErrorKind::kUnavailable,
+                   "the proving process cannot be started: " +
+                       (failure_ ? failure_->message : std::string("it ends at once"))};
+    }
+    generation = generation_;
+    Job job;
+    job.input = std::move(request.input);
+    if (!jobs_.try_emplace(id, std::move(job)).second) {
+      return Error{ErrorKind::kAlreadyExists, request.name + " is there already"};
+    }
+  }
+  const auto answer = ask(MessageKind::kRun, encode(wire_of(request)), std::nullopt, generation);
+  if (!answer || answer->is_ok != 0) return base::ok_status();  // lost: crashed() has told of it
+  const MutexLock hold(mutex_);
+  jobs_.erase(id);
+  return answer->error;
+}
+
+Status WorkerProcess::State::cancel(JobId id) {
+  std::shared_ptr<internal::Channel> way;
+  {
+    const MutexLock hold(mutex_);
+    if (jobs_.find(id) == jobs_.end()) {
+      return Error{ErrorKind::kNotFound, fmt::format("job {} does not run", id)};
+    }
+    way = channel_;
+  }
+  if (way != nullptr) (void)way->send(MessageKind::kCancel, 0, encode(internal::WirePartition{id}));
+  return base::ok_status();
+}
+
+std::optional<JobProgress> WorkerProcess::State::progress(JobId id) {
+  const MutexLock hold(mutex_);
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return std::nullopt;
+  JobProgress progress;
+  progress.in_flight = found->second.started;
+  for (const PartitionState state : found->second.partitions) {
+    ++progress.partitions[static_cast<std::size_t>(state)];
+  }
+  return progress;
+}
+
+Result<std::uint64_t> WorkerProcess::State::ask_about_key(MessageKind kind,
+                                                          const std::string& name) {
+  const base::ByteSpan text(reinterpret_cast<const std::uint8_t*>(name.data()), name.size());
+  auto answer = ask(kind, text, std::nullopt);
+  if (!answer) return Error{ErrorKind::kUnavailable, "the proving process is being restarted"};
+  if (answer->is_ok == 0) return std::move(answer->error);
+  return answer->number;
+}
+
+ExecutorReport WorkerProcess::State::report() {
+  const auto answer = ask(MessageKind::kReport, {}, Clock::now() + kReportPatience);
+  std::optional<ExecutorReport> fresh;
+  if (answer) {
+    auto report = internal::decode_report(answer->bytes);
+    if (report.ok()) fresh = std::move(report).value();
+  }
+  const MutexLock hold(mutex_);
+  if (fresh) report_ = std::move(*fresh);
+  ExecutorReport out = report_;
+  out.process_restarts = restart_count_;
+  if (phase_ != Phase::kReady) {
+    for (DeviceReport& device : out.devices) {
+      device.usable = false;
+      device.running.clear();
+    }
+  }
+  return out;
+}
+
+int WorkerProcess::State::process_id() {
+  const MutexLock hold(mutex_);
+  return process_id_;
+}
+
+void WorkerProcess::State::stop() {
+  std::shared_ptr<internal::Channel> way;
+  {
+    const MutexLock hold(mutex_);
+    if (stopping_) {
+      while (phase_ != Phase::kStopped) changed_.wait(mutex_);
+      return;
+    }
+    stopping_ = true;
+    stop_at_ = Clock::now() + options_.stop_timeout;
+    way = channel_;
+  }
+  changed_.notify_all();
+  // Not waited for: a process that hangs reads nothing.
+  if (way != nullptr) (void)way->try_send(MessageKind::kStop, 0);
+  if (supervisor_.joinable()) supervisor_.join();
+  std::vector<JobId> unfinished;
+  {
+    const MutexLock hold(mutex_);
+    for (const auto& [id, job] : jobs_) unfinished.push_back(id);
+    jobs_.clear();
+  }
+  for (const JobId id : unfinished) {
+    events_.job_ended(id, Error{ErrorKind::kUnavailable, "the proving process was stopped"}, {});
+  }
+  const MutexLock hold(mutex_);
+  phase_ = Phase::kStopped;
+  changed_.notify_all();
+}
+
+WorkerProcess::WorkerProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+WorkerProcess::~WorkerProcess() = default;
+
+Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(WorkerProcessOptions options,
+                                                            ExecutorEvents& events) {
+  auto state = std::make_unique<State>(std::move(options), events);
+  CUZK_TRY_STATUS(state->start());
+  return std::unique_ptr<WorkerProcess>(new WorkerProcess(std::move(state)));
+}
+
+Status WorkerProcess::run(RunRequest request) { return state_->run(std::move(request)); }
+Status WorkerProcess::cancel(JobId id) { return state_->cancel(id); }
+std::optional<JobProgress> WorkerProcess::progress(JobId id) const { return state_->progress(id); }
+Result<bool> WorkerProcess::preload(const std::string& key_name) {
+  CUZK_TRY(const std::uint64_t was_loaded, state_->ask_about_key(MessageKind::kPreload, key_name));
+  return was_loaded != 0;
+}
+Result<std::uint64_t> WorkerProcess::evict(const std::string& key_name) {
+  return state_->ask_about_key(MessageKind::kEvict, key_name);
+}
+ExecutorReport WorkerProcess::report() const { return state_->report(); }
+void WorkerProcess::stop() { state_->stop(); }
+int WorkerProcess::process_id() const { return state_->process_id(); }
+
+}  // namespace cuzk::engine

@@ -1,0 +1,114 @@
+// Inside WorkerProcess: the supervisor's thread, the table of jobs and the open questions.
+//
+// One thread makes, listens to and collects one process after the other, and tells the events, so
+// they are in order. A second one reads inputs, which may take a while. The mutex is not held while
+// events are told, inputs are read or the socket is written.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.h"
+#include "engine/engine_notify.h"
+#include "engine/worker_process.h"
+#include "engine/worker_spawn.h"
+#include "engine/worker_wire.h"
+
+namespace cuzk::engine {
+
+class WorkerProcess::State {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  State(WorkerProcessOptions options, ExecutorEvents& events);
+  ~State();
+
+  // The first process, until it is ready or over.
+  base::Status start() CUZK_EXCLUDES(mutex_);
+  base::Status run(RunRequest request) CUZK_EXCLUDES(mutex_);
+  base::Status cancel(JobId id) CUZK_EXCLUDES(mutex_);
+  std::optional<JobProgress> progress(JobId id) CUZK_EXCLUDES(mutex_);
+  // A question about a key; waits for the answer.
+  base::Result<std::uint64_t> ask_about_key(internal::MessageKind kind, const std::string& name)
+      CUZK_EXCLUDES(mutex_);
+  ExecutorReport report() CUZK_EXCLUDES(mutex_);
+  void stop() CUZK_EXCLUDES(mutex_);
+  int process_id() CUZK_EXCLUDES(mutex_);
+
+ private:
+  enum class Phase : std::uint8_t { kStarting, kReady, kDown, kStopped };
+  struct Job {
+    std::function<base::Result<SharedBytes>()> input;
+    bool started = false;
+    std::vector<PartitionState> partitions;  // as far as they were told
+  };
+  struct Question {
+    std::optional<internal::WireOutcome> answer;
+    bool lost = false;
+    std::condition_variable_any wake;
+  };
+
+  // The supervisor (worker_supervisor.cpp).
+  void supervise();
+  // One process from its start to its end. Returns why it ended.
+  std::string live_and_die() CUZK_EXCLUDES(mutex_);
+  std::string listen(internal::ChildProcess& child, internal::Channel& channel)
+      CUZK_EXCLUDES(mutex_);
+  // The reason to end it, or nothing.
+  std::optional<std::string> check_time(internal::Channel& channel) CUZK_EXCLUDES(mutex_);
+  // False when the message makes no sense.
+  bool handle(internal::Channel& channel, internal::Message message) CUZK_EXCLUDES(mutex_);
+  bool handle_event(const internal::Message& message) CUZK_EXCLUDES(mutex_);
+  bool handle_end(const internal::Message& message) CUZK_EXCLUDES(mutex_);
+  bool handle_answer(const internal::Message& message) CUZK_EXCLUDES(mutex_);
+  bool send_input(const internal::Message& message) CUZK_EXCLUDES(mutex_);
+  void read_log(internal::ChildProcess& child);
+  void log_line(std::string line);
+  void mourn(const std::string& reason) CUZK_EXCLUDES(mutex_);
+  void pause() CUZK_EXCLUDES(mutex_);
+
+  std::shared_ptr<internal::Channel> channel() CUZK_EXCLUDES(mutex_);
+  // Waits for the answer, until `until` when given. Nothing: late, or lost with the process, or
+  // this is not the process of `generation` any more.
+  std::optional<internal::WireOutcome> ask(internal::MessageKind kind, base::ByteSpan payload,
+                                           std::optional<Clock::time_point> until,
+                                           std::optional<std::uint64_t> generation = {})
+      CUZK_EXCLUDES(mutex_);
+
+  const WorkerProcessOptions options_;
+  ExecutorEvents& events_;
+  base::Mutex mutex_;
+  std::condition_variable_any changed_;  // phase_, stopping_
+  Phase phase_ CUZK_GUARDED_BY(mutex_) = Phase::kStarting;
+  bool stopping_ CUZK_GUARDED_BY(mutex_) = false;
+  bool was_ready_ CUZK_GUARDED_BY(mutex_) = false;
+  std::shared_ptr<internal::Channel> channel_ CUZK_GUARDED_BY(mutex_);
+  int process_id_ CUZK_GUARDED_BY(mutex_) = 0;
+  std::uint32_t failed_starts_ CUZK_GUARDED_BY(mutex_) = 0;     // in a row
+  std::optional<base::Error> failure_ CUZK_GUARDED_BY(mutex_);  // of the last start
+  std::uint64_t generation_ CUZK_GUARDED_BY(mutex_) = 0;        // processes that were made
+  std::uint64_t restart_count_ CUZK_GUARDED_BY(mutex_) = 0;
+  std::uint32_t young_deaths_ CUZK_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<JobId, Job> jobs_ CUZK_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::shared_ptr<Question>> questions_ CUZK_GUARDED_BY(mutex_);
+  std::uint64_t question_count_ CUZK_GUARDED_BY(mutex_) = 0;
+  ExecutorReport report_ CUZK_GUARDED_BY(mutex_);  // the last one
+  Clock::time_point heard_at_ CUZK_GUARDED_BY(mutex_);
+  std::optional<Clock::time_point> ready_at_ CUZK_GUARDED_BY(mutex_);  // of this process
+  Clock::time_point stop_at_ CUZK_GUARDED_BY(mutex_);
+
+  // The supervisor's own.
+  Clock::time_point asked_at_;
+  std::string log_rest_, last_line_;
+  std::unique_ptr<internal::CallThread> inputs_;
+  std::thread supervisor_;
+};
+
+}  // namespace cuzk::engine
