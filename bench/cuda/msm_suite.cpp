@@ -136,9 +136,10 @@ double check_bitmap(Suite& suite, const Buffer& bases, std::size_t count, unsign
 
 template <class G>
 void check_bitmaps(Suite& suite) {
-  const Buffer bases = multiples<G>(suite, 300000);
+  const Buffer bases = multiples<G>(suite, suite.quick() ? 5000 : 300000);
   for (const unsigned density : {0u, 1u, 128u, 256u}) {
     for (const std::size_t count : {0, 1, 2, 63, 64, 65, 1000, 4097}) {
+      if (suite.tiny() && count > 65) continue;
       check_bitmap<G>(suite, bases, count, density, 0);
     }
     if (!suite.quick()) check_bitmap<G>(suite, bases, 300000, density, 0);
@@ -195,17 +196,30 @@ template <class G>
 void check_group(Suite& suite) {
   check_multiples<G>(suite);
   std::vector<std::size_t> lengths = {0, 1, 2, 3, 5, 31, 32, 33, 100, 255, 256, 257, 1025};
+  if (suite.tiny()) lengths = {0, 1, 33, 257};
   if (!suite.quick()) {
-    for (std::size_t i = 6; i < 40; ++i) lengths.push_back(i);
-    for (const std::size_t log2 : {12, 14, 16}) {
+    constexpr bool kEach = std::is_same_v<G, curve::Bls12_381::G1>;
+    for (std::size_t i = 0; i <= 1025; i += kEach || i < 70 ? 1 : 11) lengths.push_back(i);
+    for (std::size_t log2 = 11; log2 <= (kEach ? 20 : 17); ++log2) {
       for (int d = -1; d <= 1; ++d) lengths.push_back((std::size_t{1} << log2) + d);
     }
   }
   check_lengths<G>(suite, lengths);
-  check_scalars<G>(suite, suite.quick() ? 300 : 30000);
-  check_bases<G>(suite, suite.quick() ? 100 : 1000);
+  check_scalars<G>(suite, suite.tiny() ? 40 : suite.quick() ? 300 : 30000);
+  check_bases<G>(suite, suite.tiny() ? 30 : suite.quick() ? 100 : 1000);
   check_bitmaps<G>(suite);
   suite.section(G::kName);
+}
+
+// Random lengths up to 2^26.
+void check_random_lengths(Suite& suite) {
+  std::vector<std::size_t> lengths = {3000001};
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    const std::size_t log2 = 20 + i;
+    lengths.push_back((std::size_t{1} << log2) + mixed(70, i) % (std::size_t{1} << log2));
+  }
+  lengths.push_back(std::size_t{1} << 26);
+  check_lengths<curve::Bls12_381::G1>(suite, lengths);
 }
 
 }  // namespace
@@ -213,11 +227,11 @@ void check_group(Suite& suite) {
 void check_multiplications(Suite& suite) {
   check_group<curve::Bls12_381::G1>(suite);
   check_group<curve::Bls12_381::G2>(suite);
-  check_group<curve::Bn254::G1>(suite);
-  check_group<curve::Bn254::G2>(suite);
-  if (!suite.quick()) {
-    check_lengths<curve::Bls12_381::G1>(suite, {(1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3000001});
+  if (!suite.tiny()) {
+    check_group<curve::Bn254::G1>(suite);
+    check_group<curve::Bn254::G2>(suite);
   }
+  if (!suite.quick()) check_random_lengths(suite);
 }
 
 void time_multiplications(Suite& suite) {

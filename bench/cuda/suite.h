@@ -20,11 +20,13 @@ namespace cuzk::bench::cuda {
 // Counts failures; prints each with what was found.
 class Suite {
  public:
-  Suite(::cuzk::cuda::device::Stream stream, bool quick)
-      : stream_(std::move(stream)), quick_(quick) {}
+  Suite(::cuzk::cuda::device::Stream stream, bool quick, bool tiny)
+      : stream_(std::move(stream)), quick_(quick || tiny), tiny_(tiny) {}
   const ::cuzk::cuda::device::Stream& stream() const { return stream_; }
   // Small sizes only: for runs under a memory or race checker.
   bool quick() const { return quick_; }
+  // Each kernel a few times: for the slowest checkers. Implies quick().
+  bool tiny() const { return tiny_; }
   int failure_count() const { return failure_count_; }
 
   void expect(bool holds, const std::string& what) {
@@ -48,7 +50,7 @@ class Suite {
 
  private:
   ::cuzk::cuda::device::Stream stream_;
-  bool quick_;
+  bool quick_, tiny_;
   int check_count_ = 0, failure_count_ = 0;
 };
 
@@ -112,6 +114,10 @@ void check_multiplications(Suite& suite);
 void time_multiplications(Suite& suite);
 void check_forms_of_multiplication(Suite& suite);
 void time_forms_of_multiplication(Suite& suite);
+void check_fixed_bases(Suite& suite);
+void time_fixed_bases(Suite& suite);
+void check_splits(Suite& suite);
+void time_splits(Suite& suite);
 // One warm run of each main operation at 2^size_log2, for a profiler.
 void trace_transforms(Suite& suite, std::size_t size_log2);
 void trace_multiplications(Suite& suite, std::size_t size_log2);

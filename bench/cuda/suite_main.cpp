@@ -1,5 +1,6 @@
-// cuda_suite [check] [time] [quick] [field|ntt|msm|forms] [device NAME]: all checks, then all timings, by
-// default. cuda_suite trace|sweep [ntt|msm] size LOG2 is for profilers and for tuning.
+// cuda_suite [check] [time] [quick|tiny] [field|ntt|msm|forms|setup|split] [device NAME]: all checks,
+// then all timings, by default. cuda_suite trace|sweep [ntt|msm] size LOG2 is for profilers and for
+// tuning.
 #include <charconv>
 
 #include "bench/cuda/suite.h"
@@ -28,9 +29,24 @@ double Suite::median_ms(int repeats, const std::function<base::Status()>& work) 
 namespace {
 
 struct Options {
-  bool checks = false, times = false, quick = false, traces = false, sweeps = false;
+  bool checks = false, times = false, quick = false, tiny = false, traces = false, sweeps = false;
   std::size_t size_log2 = 22;
   std::string only, device = "0";
+};
+
+// A part of the suite: its checks, then its timings.
+struct Section {
+  const char* name;
+  void (*check)(Suite&);
+  void (*time)(Suite&);
+};
+constexpr Section kSections[] = {
+    {"field", check_fields, time_fields},
+    {"ntt", check_transforms, time_transforms},
+    {"msm", check_multiplications, time_multiplications},
+    {"forms", check_forms_of_multiplication, time_forms_of_multiplication},
+    {"setup", check_fixed_bases, time_fixed_bases},
+    {"split", check_splits, time_splits},
 };
 
 Options read_options(int count, char** words) {
@@ -40,8 +56,9 @@ Options read_options(int count, char** words) {
     if (word == "check") options.checks = true;
     if (word == "time") options.times = true;
     if (word == "quick") options.quick = true;
-    if (word == "field" || word == "ntt" || word == "msm" || word == "forms") {
-      options.only = word;
+    if (word == "tiny") options.tiny = true;
+    for (const Section& section : kSections) {
+      if (word == section.name) options.only = word;
     }
     if (word == "trace") options.traces = true;
     if (word == "sweep") options.sweeps = true;
@@ -69,18 +86,15 @@ int run(const Options& options) {
   if (!::cuzk::cuda::device::use_device(*device).ok()) return 2;
   auto stream = ::cuzk::cuda::device::Stream::create();
   if (!stream.ok()) return 2;
-  Suite suite(std::move(stream).value(), options.quick);
+  Suite suite(std::move(stream).value(), options.quick, options.tiny);
   const auto wanted = [&](const char* name) {
     return options.only.empty() || options.only == name;
   };
-  if (wanted("field") && options.checks) check_fields(suite);
-  if (wanted("field") && options.times) time_fields(suite);
-  if (wanted("ntt") && options.checks) check_transforms(suite);
-  if (wanted("ntt") && options.times) time_transforms(suite);
-  if (wanted("msm") && options.checks) check_multiplications(suite);
-  if (wanted("msm") && options.times) time_multiplications(suite);
-  if (wanted("forms") && options.checks) check_forms_of_multiplication(suite);
-  if (wanted("forms") && options.times) time_forms_of_multiplication(suite);
+  for (const Section& section : kSections) {
+    if (!wanted(section.name)) continue;
+    if (options.checks) section.check(suite);
+    if (options.times) section.time(suite);
+  }
   if (wanted("ntt") && options.traces) trace_transforms(suite, options.size_log2);
   if (wanted("msm") && options.traces) trace_multiplications(suite, options.size_log2);
   if (wanted("ntt") && options.sweeps) sweep_transforms(suite, options.size_log2);

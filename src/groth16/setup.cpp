@@ -26,7 +26,8 @@
 namespace cuzk::groth16 {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 17;  // scalars converted and multiplied at a time
+// Scalars converted and multiplied at a time, here and by a multiplier that wants much at once.
+constexpr std::size_t kPiece = std::size_t{1} << 17, kForeignPiece = std::size_t{1} << 20;
 constexpr std::size_t kScalarGrain = 1024;
 constexpr auto kScratch = base::MemoryCategory::kOther;
 
@@ -83,6 +84,28 @@ base::Result<QapValues<F>> qap_values_at(const r1cs::Shape<F>& shape, const poly
   return values;
 }
 
+// Tables of both generators on this machine's processors.
+template <class C>
+class TableMultiplier : public GeneratorMultiplier<C> {
+ public:
+  TableMultiplier(std::size_t g1_count, std::size_t g2_count)
+      : g1_(C::G1::generator(), g1_count), g2_(C::G2::generator(), g2_count) {}
+  base::Status multiply(std::span<const typename C::FrCanonical> scalars,
+                        std::span<typename C::G1Affine> out) override {
+    g1_.multiply(scalars, out);
+    return base::ok_status();
+  }
+  base::Status multiply(std::span<const typename C::FrCanonical> scalars,
+                        std::span<typename C::G2Affine> out) override {
+    g2_.multiply(scalars, out);
+    return base::ok_status();
+  }
+
+ private:
+  msm::FixedBase<typename C::G1> g1_;
+  msm::FixedBase<typename C::G2> g2_;
+};
+
 // One set-up in progress.
 template <class C>
 class Setup {
@@ -96,13 +119,18 @@ class Setup {
   using ScalarWriter = std::function<void(std::size_t first, std::span<Canonical> out)>;
 
   Setup(const Shape& shape, const ToxicWaste<C>& waste, QapConvention convention, QapDomain<Fr> qap,
-        const Control& control)
+        const Control& control, GeneratorMultiplier<C>* multiplier)
       : shape_(shape),
         waste_(waste),
         qap_(std::move(qap)),
         control_(control),
-        g1_(G1::generator(), 2 * shape.variable_count() + qap_.domain.size()),
-        g2_(G2::generator(), shape.variable_count()) {
+        multiplier_(multiplier),
+        piece_(multiplier == nullptr ? kPiece : kForeignPiece) {
+    if (multiplier_ == nullptr) {
+      own_multiplier_.emplace(2 * shape.variable_count() + qap_.domain.size(),
+                              shape.variable_count());
+      multiplier_ = &*own_multiplier_;
+    }
     key_.convention = convention;
     key_.domain_log2 = qap_.domain.size_log2();
     key_.has_dense_queries = convention == QapConvention::kCoefficients;
@@ -116,10 +144,10 @@ class Setup {
     make_vk_constants();
     CUZK_TRY_STATUS(make_inputs_and_l());
     values_.w = {};
-    CUZK_TRY_STATUS(make_query(g1_, values_.u.span(), "set-up: A query", storage_.a));
+    CUZK_TRY_STATUS(make_query<G1>(values_.u.span(), "set-up: A query", storage_.a));
     values_.u = {};
-    CUZK_TRY_STATUS(make_query(g1_, values_.v.span(), "set-up: B query in G1", storage_.b_g1));
-    CUZK_TRY_STATUS(make_query(g2_, values_.v.span(), "set-up: B query in G2", storage_.b_g2));
+    CUZK_TRY_STATUS(make_query<G1>(values_.v.span(), "set-up: B query in G1", storage_.b_g1));
+    CUZK_TRY_STATUS(make_query<G2>(values_.v.span(), "set-up: B query in G2", storage_.b_g2));
     values_.v = {};
     CUZK_TRY_STATUS(make_h());
     return finished_key();
@@ -140,21 +168,21 @@ class Setup {
     key_.vk.delta_g2 = multiple<G2>(waste_.delta);
   }
 
-  // Multiplies the generator behind `table` by the query's scalars, piece by piece.
+  // Multiplies the generator by the query's scalars, piece by piece.
   template <class G>
-  base::Status multiply(const msm::FixedBase<G>& table, const ScalarWriter& write,
-                        std::span<curve::Affine<G>> out, std::string_view stage) {
+  base::Status multiply(const ScalarWriter& write, std::span<curve::Affine<G>> out,
+                        std::string_view stage) {
     control_.begin_stage(stage, out.size());
-    CUZK_TRY(auto scalars, base::Buffer<Canonical>::allocate(std::min(kPiece, out.size()), kScratch,
+    CUZK_TRY(auto scalars, base::Buffer<Canonical>::allocate(std::min(piece_, out.size()), kScratch,
                                                              "set-up: scalars"));
-    for (std::size_t first = 0; first < out.size(); first += kPiece) {
+    for (std::size_t first = 0; first < out.size(); first += piece_) {
       CUZK_TRY_STATUS(control_.check(stage));
-      const std::size_t count = std::min(kPiece, out.size() - first);
+      const std::size_t count = std::min(piece_, out.size() - first);
       const std::span<Canonical> piece = scalars.span().first(count);
       base::parallel_for(0, count, kScalarGrain, [&](std::size_t begin, std::size_t end) {
         write(first + begin, piece.subspan(begin, end - begin));
       });
-      table.multiply(piece, out.subspan(first, count));
+      CUZK_TRY_STATUS(multiplier_->multiply(piece, out.subspan(first, count)));
       control_.advance(count);
     }
     return base::ok_status();
@@ -174,10 +202,10 @@ class Setup {
     };
     key_.vk.ic.resize(inputs);
     CUZK_TRY_STATUS(
-        multiply<G1>(g1_, writer(0, waste_.gamma), key_.vk.ic, "set-up: public inputs"));
+        multiply<G1>(writer(0, waste_.gamma), key_.vk.ic, "set-up: public inputs"));
     CUZK_TRY(storage_.l, base::Buffer<curve::Affine<G1>>::allocate(
                              shape_.aux_count, base::MemoryCategory::kSrs, "L query"));
-    return multiply<G1>(g1_, writer(inputs, waste_.delta), storage_.l.span(), "set-up: L query");
+    return multiply<G1>(writer(inputs, waste_.delta), storage_.l.span(), "set-up: L query");
   }
 
   Fr combined(std::size_t i) const {
@@ -198,15 +226,15 @@ class Setup {
 
   // The A or B query: all variables, or in dense queries those that are not zero at tau.
   template <class G>
-  base::Status make_query(const msm::FixedBase<G>& table, std::span<const Fr> values,
-                          std::string_view stage, base::Buffer<curve::Affine<G>>& out) {
+  base::Status make_query(std::span<const Fr> values, std::string_view stage,
+                          base::Buffer<curve::Affine<G>>& out) {
     if (!key_.has_dense_queries) {
       CUZK_TRY(out, base::Buffer<curve::Affine<G>>::allocate(values.size(),
                                                              base::MemoryCategory::kSrs, stage));
       const auto write = [values](std::size_t first, std::span<Canonical> to) {
         for (std::size_t i = 0; i < to.size(); ++i) to[i] = values[first + i].to_canonical();
       };
-      return multiply<G>(table, write, out.span(), stage);
+      return multiply<G>(write, out.span(), stage);
     }
     // Places of the non-zero values: 4 bytes a variable, and random access for the pieces.
     const auto is_kept = [](const Fr& value) { return !value.is_zero(); };
@@ -220,7 +248,7 @@ class Setup {
     const auto write = [values, &kept](std::size_t first, std::span<Canonical> to) {
       for (std::size_t i = 0; i < to.size(); ++i) to[i] = values[kept[first + i]].to_canonical();
     };
-    return multiply<G>(table, write, out.span(), stage);
+    return multiply<G>(write, out.span(), stage);
   }
 
   base::Status make_h() {
@@ -244,8 +272,7 @@ class Setup {
       lagrange_basis_at(qap_.domain, x, scale, first, std::span(values));
       for (std::size_t i = 0; i < out.size(); ++i) out[i] = values[i].to_canonical();
     };
-    return multiply<G1>(g1_, is_odd_coset ? lagrange : powers, storage_.h.span(),
-                        "set-up: H query");
+    return multiply<G1>(is_odd_coset ? lagrange : powers, storage_.h.span(), "set-up: H query");
   }
 
   template <class G>
@@ -268,8 +295,9 @@ class Setup {
   const ToxicWaste<C>& waste_;
   QapDomain<Fr> qap_;
   const Control& control_;
-  msm::FixedBase<G1> g1_;
-  msm::FixedBase<G2> g2_;
+  std::optional<TableMultiplier<C>> own_multiplier_;
+  GeneratorMultiplier<C>* multiplier_;
+  std::size_t piece_;
   QapValues<Fr> values_;
   KeyStorage<C> storage_;
   ProvingKey<C> key_;
@@ -320,7 +348,8 @@ template <class C>
 base::Result<std::shared_ptr<const ProvingKey<C>>> setup(const r1cs::Shape<typename C::Fr>& shape,
                                                          const ToxicWaste<C>& waste,
                                                          QapConvention convention,
-                                                         const Control& control) {
+                                                         const Control& control,
+                                                         GeneratorMultiplier<C>* multiplier) {
   CUZK_TRY_STATUS(check_shape(shape));
   for (const auto* secret : {&waste.alpha, &waste.beta, &waste.gamma, &waste.delta, &waste.tau}) {
     if (!secret->is_zero()) continue;
@@ -335,14 +364,15 @@ base::Result<std::shared_ptr<const ProvingKey<C>>> setup(const r1cs::Shape<typen
                        "the secret tau lies in the circuit's domain or coset: draw another"};
   }
   return base::catch_out_of_memory("a set-up", [&] {
-    return Setup<C>(shape, waste, convention, std::move(qap), control).run();
+    return Setup<C>(shape, waste, convention, std::move(qap), control, multiplier).run();
   });
 }
 
 #define CUZK_GROTH16_SETUP(CURVE)                                        \
   template base::Result<ToxicWaste<CURVE>> random_toxic_waste();         \
   template base::Result<std::shared_ptr<const ProvingKey<CURVE>>> setup( \
-      const r1cs::Shape<CURVE::Fr>&, const ToxicWaste<CURVE>&, QapConvention, const Control&)
+      const r1cs::Shape<CURVE::Fr>&, const ToxicWaste<CURVE>&, QapConvention, const Control&, \
+      GeneratorMultiplier<CURVE>*)
 CUZK_GROTH16_SETUP(curve::Bls12_381);
 CUZK_GROTH16_SETUP(curve::Bn254);
 

@@ -41,6 +41,79 @@ class SetupTest : public ::testing::Test {
 using Curves = ::testing::Types<curve::Bls12_381, curve::Bn254>;
 TYPED_TEST_SUITE(SetupTest, Curves);
 
+// Counts what it is asked for; fails from call number `fails_from` on.
+template <class C>
+class NaiveMultiplier : public GeneratorMultiplier<C> {
+ public:
+  std::size_t call_count = 0, product_count = 0;
+  std::size_t fails_from = ~std::size_t{0};
+
+  base::Status multiply(std::span<const typename C::FrCanonical> scalars,
+                        std::span<typename C::G1Affine> out) override {
+    return multiply_naively<typename C::G1>(scalars, out);
+  }
+  base::Status multiply(std::span<const typename C::FrCanonical> scalars,
+                        std::span<typename C::G2Affine> out) override {
+    return multiply_naively<typename C::G2>(scalars, out);
+  }
+
+ private:
+  template <class G>
+  base::Status multiply_naively(std::span<const typename C::FrCanonical> scalars,
+                                std::span<curve::Affine<G>> out) {
+    if (call_count++ >= fails_from) {
+      return base::Error{base::ErrorKind::kUnavailable, "the multiplier is gone"};
+    }
+    EXPECT_EQ(scalars.size(), out.size());
+    product_count += scalars.size();
+    const auto g = curve::Jacobian<G>::from_affine(G::generator());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = g.scaled(scalars[i].value).to_affine();
+    }
+    return base::ok_status();
+  }
+};
+
+TYPED_TEST(SetupTest, AForeignMultiplierMakesTheSameKey) {
+  using C = TypeParam;
+  const auto shape = testing::mixed<typename C::Fr>(21, 9).shape();
+  const auto waste = testing::test_waste<C>();
+  for (const auto convention : {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
+    NaiveMultiplier<C> multiplier;
+    const auto own = setup<C>(*shape, waste, convention);
+    const auto foreign = setup<C>(*shape, waste, convention, {}, &multiplier);
+    ASSERT_TRUE(own.ok() && foreign.ok());
+    const auto expect_equal = [](const auto& a, const auto& b) {
+      ASSERT_EQ(a.size(), b.size());
+      for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a.at(i), b.at(i));
+    };
+    expect_equal((*own)->h, (*foreign)->h);
+    expect_equal((*own)->l, (*foreign)->l);
+    expect_equal((*own)->a, (*foreign)->a);
+    expect_equal((*own)->b_g1, (*foreign)->b_g1);
+    expect_equal((*own)->b_g2, (*foreign)->b_g2);
+    EXPECT_EQ((*own)->vk, (*foreign)->vk);
+    EXPECT_GE(multiplier.product_count, (*own)->h.size() + (*own)->l.size());
+  }
+}
+
+TYPED_TEST(SetupTest, TheMultipliersErrorEndsTheSetUp) {
+  using C = TypeParam;
+  const auto shape = testing::mixed<typename C::Fr>(5, 3).shape();
+  NaiveMultiplier<C> counted;
+  ASSERT_TRUE(
+      setup<C>(*shape, testing::test_waste<C>(), QapConvention::kCoefficients, {}, &counted).ok());
+  for (std::size_t call = 0; call < counted.call_count; ++call) {
+    NaiveMultiplier<C> multiplier;
+    multiplier.fails_from = call;
+    const auto made =
+        setup<C>(*shape, testing::test_waste<C>(), QapConvention::kCoefficients, {}, &multiplier);
+    ASSERT_FALSE(made.ok()) << call;
+    EXPECT_EQ(made.error().kind, base::ErrorKind::kUnavailable);
+    EXPECT_THAT(made.error().message, HasSubstr("the multiplier is gone"));
+  }
+}
+
 TYPED_TEST(SetupTest, EveryQueryIsWhatItsDefinitionSays) {
   using C = TypeParam;
   using Fr = typename C::Fr;

@@ -228,8 +228,10 @@ class alignas(16) WordField {
     }
     return out;
   }
-  // x^-1 by Fermat; zero for zero. Kept as a loop over bits: it runs once for many elements.
-  CUZK_HD WordField inverse() const {
+  // x^-1; zero for zero (word_inverse.h).
+  CUZK_HD WordField inverse() const;
+  // The same by Fermat: the slow twin.
+  CUZK_HD WordField inverse_by_power() const {
     WordField out = one();
     for (int i = Constants::kBitCount - 1; i >= 0; --i) {
       out = out.squared();
@@ -492,3 +494,5 @@ CUZK_HD CUZK_INLINE WordField<P> WordField<P>::squared() const {
 }
 
 }  // namespace cuzk::cuda::field
+
+#include "cuda/field/word_inverse.h"

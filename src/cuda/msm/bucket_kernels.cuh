@@ -23,9 +23,26 @@ inline constexpr int kSumThreads = 128;
 template <class T>
 inline constexpr int kSumBlocks = sizeof(T) > 48 ? 2 : 3;
 
-// The entries of a group of windows, by bucket. With `indices`, entry i is the point
-// bases[indices[i] & ~kSignBit], negated by kSignBit; without, it is bases[i] of the window's own
-// list.
+// The entries of one window. With `indices`, entry i is the point bases[indices[i] & ~kSignBit],
+// negated by kSignBit; without, it is bases[i].
+template <class T>
+struct WindowList {
+  const AffinePoint<T>* bases;
+  const std::uint32_t* indices;
+
+  __device__ std::uint32_t index_of(std::uint32_t i) const {
+    return indices == nullptr ? i : indices[i];
+  }
+  __device__ AffinePoint<T> entry(std::uint32_t i) const {
+    const std::uint32_t index = index_of(i);
+    AffinePoint<T> point = bases[index & ~kSignBit];
+    if ((index & kSignBit) != 0) point.y = -point.y;
+    return point;
+  }
+};
+
+// The entries of a group of windows, by bucket: indices into common bases, or points of each
+// window's own.
 template <class T>
 struct EntryLists {
   const AffinePoint<T>* bases;
@@ -37,16 +54,9 @@ struct EntryLists {
   __device__ const std::uint32_t* offsets(int w) const {
     return bucket_offset + w * (bucket_count + 1);
   }
-  __device__ T entry_x(int w, std::size_t i) const {
-    if (indices == nullptr) return bases[w * window_stride + i].x;
-    return bases[indices[w * window_stride + i] & ~kSignBit].x;
-  }
-  __device__ AffinePoint<T> entry(int w, std::size_t i) const {
-    if (indices == nullptr) return bases[w * window_stride + i];
-    const std::uint32_t index = indices[w * window_stride + i];
-    AffinePoint<T> point = bases[index & ~kSignBit];
-    if ((index & kSignBit) != 0) point.y = -point.y;
-    return point;
+  __device__ WindowList<T> window(int w) const {
+    if (indices == nullptr) return {bases + w * window_stride, nullptr};
+    return {bases, indices + w * window_stride};
   }
 };
 
@@ -103,6 +113,7 @@ __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
   *head_bucket = is_head ? bucket : kNoBucket;
   XyzzPoint<T>* head = &heads.points[w * heads.count + thread];
   XyzzPoint<T>* own = buckets + w * lists.bucket_count;
+  const WindowList<T> list = lists.window(w);
   std::size_t end = offsets[bucket + 1];
   XyzzPoint<T> sum = XyzzPoint<T>::infinity();
   if (continues && !is_head) sum = own[bucket];
@@ -115,7 +126,7 @@ __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
       end = offsets[bucket + 1];
       if (continues) sum = own[bucket];
     }
-    const AffinePoint<T> point = lists.entry(w, i);
+    const AffinePoint<T> point = list.entry(static_cast<std::uint32_t>(i));
     if (point.is_infinity()) continue;
     if (sum.is_infinity()) {
       sum = XyzzPoint<T>::from_affine(point);

@@ -6,6 +6,7 @@
 #include "cuda/msm/msm.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,44 @@ void choose_sets_at_once(MsmPlan& plan, std::uint64_t limit_bytes) {
   }
 }
 
+// Rounds, runs and sets at once for the plan's layout and part size. Rounds keep their points:
+// without them a sum takes a third of the scratch, so they are the first to go.
+template <class G>
+void choose_steps(MsmPlan& plan, std::uint64_t limit_bytes) {
+  const MsmPolicy& policy = plan.policy;
+  const std::size_t affine_count_min = policy.affine_count_min / (kIsExtension<G> ? 16 : 1);
+  const std::size_t entries = plan.entry_count_max();
+  double entries_per_bucket =
+      static_cast<double>(entries) / static_cast<double>(plan.layout.bucket_count_max());
+  plan.affine_rounds = 0;
+  while (entries >= affine_count_min && plan.affine_rounds < policy.affine_rounds_max &&
+         entries_per_bucket >= policy.affine_entries_min) {
+    ++plan.affine_rounds;
+    entries_per_bucket /= 2;
+  }
+  choose_runs(plan);
+  choose_sets_at_once<G>(plan, limit_bytes);
+  if (plan.scratch_bytes <= limit_bytes || plan.affine_rounds == 0) return;
+  plan.affine_rounds = 0;
+  choose_runs(plan);
+  choose_sets_at_once<G>(plan, limit_bytes);
+}
+
+// What a plan in parts costs, in additions: each part also passes over the buckets that it touches
+// and waits for its longest chains.
+double parts_cost(const MsmPlan& plan, const MsmPolicy& priced_policy) {
+  constexpr double kTouchCost = 0.5, kPartCost = 500000;
+  double cost = window_layout_cost(plan.layout, plan.count, priced_policy);
+  double touched = 0;
+  for (int set = 0; set < plan.layout.set_count; ++set) {
+    touched += static_cast<double>(
+        std::min(plan.layout.bucket_count(set), plan.entry_count_max()));
+  }
+  const double parts =
+      std::ceil(static_cast<double>(plan.count) / static_cast<double>(plan.part_count_max));
+  return cost + parts * (kTouchCost * touched + kPartCost);
+}
+
 }  // namespace
 
 template <class G>
@@ -79,23 +118,7 @@ base::Result<MsmPlan> plan_msm(std::size_t count, const MsmPolicy& policy) {
   if (count == 0) return plan;
   plan.layout =
       choose_windows(static_cast<int>(G::Scalar::kBitCount), count, priced<G>(policy));
-  const std::size_t affine_count_min = policy.affine_count_min / (kIsExtension<G> ? 16 : 1);
-  const std::size_t entries = plan.entry_count_max();
-  double entries_per_bucket =
-      static_cast<double>(entries) / static_cast<double>(plan.layout.bucket_count_max());
-  while (entries >= affine_count_min && plan.affine_rounds < policy.affine_rounds_max &&
-         entries_per_bucket >= policy.affine_entries_min) {
-    ++plan.affine_rounds;
-    entries_per_bucket /= 2;
-  }
-  choose_runs(plan);
-  choose_sets_at_once<G>(plan, policy.scratch_bytes_max);
-  // Rounds keep their points: without them a sum takes a third of the scratch.
-  if (plan.scratch_bytes > policy.scratch_bytes_max && plan.affine_rounds > 0) {
-    plan.affine_rounds = 0;
-    choose_runs(plan);
-    choose_sets_at_once<G>(plan, policy.scratch_bytes_max);
-  }
+  choose_steps<G>(plan, policy.scratch_bytes_max);
   if (plan.scratch_bytes > policy.scratch_bytes_max) return plan_parts<G>(count, count, policy);
   return plan;
 }
@@ -104,29 +127,43 @@ template <class G>
 base::Result<MsmPlan> plan_parts(std::size_t count, std::size_t part_count_max,
                                  const MsmPolicy& policy, std::uint64_t more_bytes_per_term) {
   CUZK_TRY_STATUS(check_count(std::min(count, part_count_max), policy));
-  MsmPlan plan;
-  plan.count = count;
-  plan.part_count_max = std::min(count, part_count_max);
-  plan.policy = policy;
-  if (count == 0) return plan;
-  plan.is_in_parts = true;
+  MsmPlan best;
+  best.count = count;
+  best.part_count_max = std::min(count, part_count_max);
+  best.policy = policy;
+  if (count == 0) return best;
+  best.is_in_parts = true;
   const int bits = static_cast<int>(G::Scalar::kBitCount);
-  plan.layout = choose_windows(bits, count, priced<G>(policy));
-  for (;;) {
-    choose_runs(plan);
-    const std::uint64_t more_bytes = more_bytes_per_term * plan.part_count_max;
-    const std::uint64_t limit_bytes = policy.scratch_bytes_max;
-    choose_sets_at_once<G>(plan, limit_bytes > more_bytes ? limit_bytes - more_bytes : 0);
-    if (plan.scratch_bytes + more_bytes <= limit_bytes) return plan;
-    if (plan.part_count_max > kPartCountMin) {
-      plan.part_count_max = std::max(kPartCountMin, plan.part_count_max / 2);
-    } else if (plan.layout.set_count < kWindowsMax / plan.layout.table_count) {
-      plan.layout =
-          WindowLayout::shared(bits, plan.layout.table_count, plan.layout.set_count + 1);
-    } else {
-      return plan;  // the smallest there is; its bytes say that it is above the limit
+  const std::uint64_t limit_bytes = policy.scratch_bytes_max;
+  const MsmPolicy price = priced<G>(policy);
+  // Fewer buckets leave room for larger parts: every number of sets has its largest part.
+  MsmPlan tried = best;
+  tried.layout = choose_windows(bits, count, price);
+  const int tables = tried.layout.table_count, fewest = tried.layout.set_count;
+  const int most = policy.window_count != 0 ? fewest : std::max(fewest, kWindowsMax / tables);
+  double best_cost = 0;
+  for (int sets = fewest; sets <= most; ++sets) {
+    tried.layout = WindowLayout::shared(bits, tables, sets);
+    tried.part_count_max = std::min(count, part_count_max);
+    for (;;) {
+      const std::uint64_t more_bytes = more_bytes_per_term * tried.part_count_max;
+      choose_steps<G>(tried, limit_bytes > more_bytes ? limit_bytes - more_bytes : 0);
+      if (tried.scratch_bytes + more_bytes <= limit_bytes) break;
+      if (tried.part_count_max <= kPartCountMin) break;
+      tried.part_count_max = std::max(kPartCountMin, tried.part_count_max / 2);
     }
+    const bool fits =
+        tried.scratch_bytes + more_bytes_per_term * tried.part_count_max <= limit_bytes;
+    const double cost = parts_cost(tried, price);
+    const bool is_whole = fits && tried.part_count_max == std::min(count, part_count_max);
+    // The last one stands when none fits: the smallest there is, whose bytes say so.
+    if (sets == fewest || best_cost == 0 || (fits && cost < best_cost)) {
+      best = tried;
+      best_cost = fits ? cost : 0;
+    }
+    if (is_whole) break;  // more sets would only cost more
   }
+  return best;
 }
 
 template <class G>

@@ -29,7 +29,7 @@ struct MsmPolicy {
   int affine_rounds_max = 3;
   double affine_entries_min = 4;
   int pair_run_length = 64;    // outputs of one thread in a round
-  int invert_threads = 16896;  // threads that share the inversions of a round
+  int invert_threads = 67584;  // threads that share the inversions of a round
   int run_length_max = 64;     // additions of one thread in a row
   int run_length_min = 8;
   int threads_wanted = 200000;        // enough to fill a large device four times

@@ -43,38 +43,45 @@ struct PairRound {
   }
 };
 
-// Walks outputs of a window with the entries they come from.
+// Walks outputs of a window with the entries they come from. What a bucket's outputs share is kept,
+// so that a step inside a bucket loads nothing.
 template <class T>
 struct PairWalker {
   const std::uint32_t *in_offsets, *out_offsets;
   std::size_t bucket_count;
   std::uint32_t bucket, output;
+  std::uint32_t out_begin, out_end, in_begin, in_end;  // of the bucket
 
   __device__ PairWalker(const PairRound<T>& round, int w, std::size_t at)
       : in_offsets(round.in.offsets(w)),
         out_offsets(round.out_offsets(w)),
         bucket_count(round.in.bucket_count),
-        bucket(bucket_at(out_offsets, bucket_count, static_cast<std::uint32_t>(at))),
-        output(static_cast<std::uint32_t>(at)) {}
-  __device__ std::uint32_t first_entry() const {
-    return in_offsets[bucket] + 2 * (output - out_offsets[bucket]);
+        output(static_cast<std::uint32_t>(at)) {
+    enter(bucket_at(out_offsets, bucket_count, output));
   }
-  __device__ bool is_pair() const { return first_entry() + 1 < in_offsets[bucket + 1]; }
+  __device__ std::uint32_t first_entry() const { return in_begin + 2 * (output - out_begin); }
+  __device__ bool is_pair() const { return first_entry() + 1 < in_end; }
   // The output after, which must exist.
   __device__ void next() {
     ++output;
-    if (output >= out_offsets[bucket + 1]) {
-      bucket = bucket_after(out_offsets, bucket_count, bucket, output);
-    }
+    if (output >= out_end) enter(bucket_after(out_offsets, bucket_count, bucket, output));
   }
   // The output before, which must exist.
   __device__ void previous() {
     --output;
-    if (output >= out_offsets[bucket]) return;
-    --bucket;
-    if (out_offsets[bucket] > output || out_offsets[bucket + 1] <= output) {
-      bucket = bucket_at(out_offsets, bucket_count, output);
-    }
+    if (output >= out_begin) return;
+    const std::uint32_t before = bucket - 1;
+    const bool is_there = out_offsets[before] <= output && output < out_offsets[bucket];
+    enter(is_there ? before : bucket_at(out_offsets, bucket_count, output));
+  }
+
+ private:
+  __device__ void enter(std::uint32_t into) {
+    bucket = into;
+    out_begin = out_offsets[bucket];
+    out_end = out_offsets[bucket + 1];
+    in_begin = in_offsets[bucket];
+    in_end = in_offsets[bucket + 1];
   }
 };
 
@@ -85,19 +92,19 @@ struct PairAhead {
   std::uint32_t entry;
   bool is_pair;
 
-  __device__ void read(const EntryLists<T>& lists, int w, const PairWalker<T>& walker) {
+  __device__ void read(const WindowList<T>& list, const PairWalker<T>& walker) {
     is_pair = walker.is_pair();
     entry = walker.first_entry();
     if (!is_pair) return;
-    first = lists.entry_x(w, entry);
-    second = lists.entry_x(w, entry + 1);
+    first = list.bases[list.index_of(entry) & ~kSignBit].x;
+    second = list.bases[list.index_of(entry + 1) & ~kSignBit].x;
   }
   // pair_denominator; reads y only where x does not decide.
-  __device__ bool denominator(const EntryLists<T>& lists, int w, T& out) const {
+  __device__ bool denominator(const WindowList<T>& list, T& out) const {
     if (!is_pair) return false;
     out = second - first;
     if (!out.is_zero() && !first.is_zero() && !second.is_zero()) return true;
-    return pair_denominator(lists.entry(w, entry), lists.entry(w, entry + 1), out);
+    return pair_denominator(list.entry(entry), list.entry(entry + 1), out);
   }
 };
 
@@ -112,26 +119,97 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
   T product = T::one();
   if (first < count) {
     const int here = static_cast<int>(min(std::size_t(round.run_length), count - first));
+    const WindowList<T> list = round.in.window(w);
+    T* partial = round.partial_of(w, thread, 0);
     PairWalker<T> walker(round, w, first);
     PairAhead<T> pair;
-    pair.read(round.in, w, walker);
-    for (int k = 0; k < here; ++k) {
+    pair.read(list, walker);
+    for (int k = 0; k < here; ++k, partial += round.thread_count) {
       T denominator;
-      const bool has_slope = pair.denominator(round.in, w, denominator);
+      const bool has_slope = pair.denominator(list, denominator);
       if (k + 1 < here) {
         walker.next();
-        pair.read(round.in, w, walker);
+        pair.read(list, walker);
       }
-      *round.partial_of(w, thread, k) = product;
+      *partial = product;
       if (has_slope) product = product.times(denominator);
     }
   }
   round.total[w * round.thread_count + thread] = product;
 }
 
+// A thread's place in shared memory for the two points of a pair and a partial product, filled
+// behind its back: an odd number of 16-byte pieces, so that neighbours meet no common banks.
+template <class T>
+inline constexpr int kPairSlotBytes = (2 * sizeof(AffinePoint<T>) + sizeof(T)) / 16 % 2 == 1
+                                          ? 2 * sizeof(AffinePoint<T>) + sizeof(T)
+                                          : 2 * sizeof(AffinePoint<T>) + sizeof(T) + 16;
+
+// 16 bytes from global to shared memory, not through registers; wait_for_copies() sees them come.
+__device__ inline void start_copy(void* shared, const void* global) {
+#if CUZK_DEVICE_CODE
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                   static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
+               "l"(global)
+               : "memory");
+#endif
+}
+__device__ inline void wait_for_copies() {
+#if CUZK_DEVICE_CODE
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// The entries of one output on their way: first their indices, then the points.
+template <class T>
+struct PairInFlight {
+  std::uint32_t index[2];
+  bool is_pair;
+
+  __device__ void read_indices(const WindowList<T>& list, const PairWalker<T>& walker) {
+    is_pair = walker.is_pair();
+    const std::uint32_t entry = walker.first_entry();
+    index[0] = list.index_of(entry);
+    index[1] = is_pair ? list.index_of(entry + 1) : 0;
+  }
+  template <class V>
+  __device__ static void start(std::byte* to, const V* from) {
+    CUZK_UNROLL for (std::size_t byte = 0; byte < sizeof(V); byte += 16) {
+      start_copy(to + byte, reinterpret_cast<const std::byte*>(from) + byte);
+    }
+  }
+  __device__ void start_points(const WindowList<T>& list, const T* partial,
+                               std::byte* slot) const {
+    start(slot, list.bases + (index[0] & ~kSignBit));
+    if (!is_pair) return;
+    start(slot + sizeof(AffinePoint<T>), list.bases + (index[1] & ~kSignBit));
+    start(slot + 2 * sizeof(AffinePoint<T>), partial);
+  }
+  __device__ AffinePoint<T> point(const std::byte* slot, int i) const {
+    AffinePoint<T> out = reinterpret_cast<const AffinePoint<T>*>(slot)[i];
+    if ((index[i] & kSignBit) != 0) out.y = -out.y;
+    return out;
+  }
+  // pair_denominator; reads y only where x does not decide.
+  __device__ bool denominator(const std::byte* slot, T& out) const {
+    const auto* points = reinterpret_cast<const AffinePoint<T>*>(slot);
+    const T p = points[0].x, q = points[1].x;
+    out = q - p;
+    if (!out.is_zero() && !p.is_zero() && !q.is_zero()) return true;
+    return pair_denominator(point(slot, 0), point(slot, 1), out);
+  }
+  __device__ static T partial(const std::byte* slot) {
+    return *reinterpret_cast<const T*>(slot + 2 * sizeof(AffinePoint<T>));
+  }
+};
+
+// Walks backward: while the sum of one output is finished, the points of the output before are
+// copied to shared memory and the indices of the one before that are read.
 template <class T>
 __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
     pair_backward_kernel(const PairRound<T> round) {
+  extern __shared__ std::byte slots[];
+  std::byte* slot = slots + threadIdx.x * kPairSlotBytes<T>;
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const int w = blockIdx.y;
   if (thread >= round.thread_count) return;
@@ -139,23 +217,34 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
   const std::size_t first = thread * round.run_length;
   if (first >= count) return;
   const int here = static_cast<int>(min(std::size_t(round.run_length), count - first));
+  // Pointers instead of indices: their products would take the multipliers' time.
+  const WindowList<T> list = round.in.window(w);
+  const T* partial = round.partial_of(w, thread, here - 1);
+  AffinePoint<T>* out = round.out + w * round.out_stride + first + here - 1;
   PairWalker<T> walker(round, w, first + here - 1);
   T inverse = round.total[w * round.thread_count + thread];
-  for (int k = here - 1; k >= 0; --k) {
-    const std::uint32_t entry = walker.first_entry();
-    AffinePoint<T> sum = round.in.entry(w, entry);
-    if (walker.is_pair()) {
-      const AffinePoint<T> q = round.in.entry(w, entry + 1);
-      T denominator, own_inverse;
-      const bool has_slope = pair_denominator(sum, q, denominator);
-      if (has_slope) {
-        own_inverse = inverse.times(*round.partial_of(w, thread, k));
-        inverse = inverse.times(denominator);
-      }
-      sum = pair_sum(sum, q, has_slope, own_inverse);
+  PairInFlight<T> pair, before;
+  before.read_indices(list, walker);
+  before.start_points(list, partial, slot);
+  for (int k = here - 1; k >= 0; --k, --out) {
+    pair = before;
+    if (k > 0) {
+      walker.previous();
+      before.read_indices(list, walker);
+      partial -= round.thread_count;
     }
-    round.out[w * round.out_stride + first + k] = sum;
-    if (k > 0) walker.previous();
+    wait_for_copies();
+    T denominator, own_inverse;
+    const bool has_slope = pair.is_pair && pair.denominator(slot, denominator);
+    if (has_slope) {
+      own_inverse = inverse.times(pair.partial(slot));
+      inverse = inverse.times(denominator);
+    }
+    AffinePoint<T> sum = pair.point(slot, 0), q;
+    if (pair.is_pair) q = pair.point(slot, 1);
+    if (k > 0) before.start_points(list, partial, slot);
+    if (pair.is_pair) sum = pair_sum(sum, q, has_slope, own_inverse);
+    *out = sum;
   }
 }
 

@@ -10,6 +10,9 @@ namespace {
 
 // Parts of an arena begin at multiples of this.
 constexpr std::uint64_t kAlignmentBytes = 256;
+// The first chunk's share of a block, and how much larger each next one is: a sum takes at least
+// three times as long as the upload of its bases.
+constexpr std::size_t kFirstShare = 16, kGrowth = 3;
 
 std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
@@ -60,21 +63,20 @@ base::Result<BaseFeed<G>> BaseFeed<G>::create(const device::Stream& compute,
     CUZK_TRY(block.free, device::Event::create());
     CUZK_TRY_STATUS(compute.record(block.free));
   }
-  CUZK_TRY_STATUS(feed.upload(0));
+  CUZK_TRY_STATUS(feed.upload());
   return feed;
 }
 
+// Uploads the chunk after the current one to the block whose turn it is.
 template <class G>
-std::size_t BaseFeed<G>::count_of(std::size_t chunk) const {
-  const std::size_t first = chunk * chunk_count_;
-  return first < bases_.count ? std::min(chunk_count_, bases_.count - first) : 0;
-}
-
-template <class G>
-base::Status BaseFeed<G>::upload(std::size_t chunk) {
-  const std::size_t count = count_of(chunk), first = chunk * chunk_count_;
+base::Status BaseFeed<G>::upload() {
+  const std::size_t first = current_.first + current_.bases.size;
+  const std::size_t wanted = first == 0 ? std::max<std::size_t>(1, chunk_count_ / kFirstShare)
+                                        : kGrowth * current_.bases.size;
+  const std::size_t count = std::min({wanted, chunk_count_, bases_.count - first});
+  Block& block = blocks_[turn_];
+  current_ = {first, {block.on_device.data, count}};
   if (count == 0) return base::ok_status();
-  Block& block = blocks_[chunk % 2];
   std::span<const cuzk::curve::Affine<G>> from;
   if (block.staging.empty()) {
     from = bases_.pinned.subspan(first, count);
@@ -85,23 +87,23 @@ base::Status BaseFeed<G>::upload(std::size_t chunk) {
     from = block.staging.first(count);
   }
   CUZK_TRY_STATUS(copy_->wait(block.free));
-  CUZK_TRY_STATUS(device::upload<cuzk::curve::Affine<G>>(*copy_, block.on_device.first(count), from));
+  CUZK_TRY_STATUS(
+      device::upload<cuzk::curve::Affine<G>>(*copy_, block.on_device.first(count), from));
   return copy_->record(block.filled);
 }
 
 template <class G>
 base::Result<BaseChunk<G>> BaseFeed<G>::next() {
-  const std::size_t chunk = next_chunk_++, count = count_of(chunk);
-  // What was queued so far reads the chunk before; only now is the upload of this one queued (and
-  // staging filled by the host), while those kernels run.
-  if (chunk > 0) {
-    CUZK_TRY_STATUS(compute_->record(blocks_[(chunk - 1) % 2].free));
-    CUZK_TRY_STATUS(upload(chunk));
+  // What was queued so far reads the chunk before; only now is the upload of the next one queued
+  // (and staging filled by the host), while those kernels run.
+  if (has_begun_) {
+    CUZK_TRY_STATUS(compute_->record(blocks_[turn_].free));
+    turn_ = 1 - turn_;
+    CUZK_TRY_STATUS(upload());
   }
-  if (count == 0) return BaseChunk<G>{bases_.count, {}};
-  Block& block = blocks_[chunk % 2];
-  CUZK_TRY_STATUS(compute_->wait(block.filled));
-  return BaseChunk<G>{chunk * chunk_count_, {block.on_device.data, count}};
+  has_begun_ = true;
+  if (current_.bases.size != 0) CUZK_TRY_STATUS(compute_->wait(blocks_[turn_].filled));
+  return current_;
 }
 
 // Two blocks of scalars by turns, uploaded on the copy stream.

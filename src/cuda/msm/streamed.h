@@ -62,12 +62,13 @@ class BaseFeed {
     bool is_staging_busy = false;
   };
   BaseFeed() = default;
-  std::size_t count_of(std::size_t chunk) const;
-  base::Status upload(std::size_t chunk);
+  base::Status upload();
 
   const device::Stream *compute_ = nullptr, *copy_ = nullptr;
   HostBases<G> bases_;
-  std::size_t chunk_count_ = 0, next_chunk_ = 0;
+  std::size_t chunk_count_ = 0, turn_ = 0;
+  bool has_begun_ = false;
+  BaseChunk<G> current_;  // the chunk that was uploaded last
   std::array<Block, 2> blocks_;
 };
 
@@ -91,7 +92,7 @@ struct StreamedScalars {
 template <class G>
 base::Result<StreamedPlan> plan_streamed(const HostBases<G>& bases, bool scalars_on_host,
                                          const MsmPolicy& policy = {},
-                                         std::size_t chunk_count_max = std::size_t{1} << 23);
+                                         std::size_t chunk_count_max = std::size_t{1} << 24);
 
 // sum of scalars[i] * bases[i], equal to multiply() over resident bases. Waits for both streams.
 template <class G>

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/device/device.h"
 #include "cuda/device/error.h"
 #include "cuda/msm/bucket_kernels.cuh"
 #include "cuda/msm/pair_kernels.cuh"
@@ -130,6 +131,9 @@ base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPla
                                       const PairArrays<T>& arrays, EntryLists<T> lists,
                                       int windows) {
   std::size_t entries = plan.entry_count_max();
+  constexpr int kSlotBytes = kPairThreads * kPairSlotBytes<T>;
+  CUZK_TRY_STATUS(device::allow_shared_bytes(
+      reinterpret_cast<const void*>(&pair_backward_kernel<T>), kSlotBytes));
   for (int i = 0; i < plan.affine_rounds; ++i) {
     PairRound<T> round = {};
     round.in = lists;
@@ -153,7 +157,7 @@ base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPla
                     kPairThreads, 0, stream.handle()>>>(arrays.total, arrays.total_scratch, totals,
                                                         inverters);
     CUZK_TRY_STATUS(device::launched("invert_kernel"));
-    pair_backward_kernel<<<grid, kPairThreads, 0, stream.handle()>>>(round);
+    pair_backward_kernel<<<grid, kPairThreads, kSlotBytes, stream.handle()>>>(round);
     CUZK_TRY_STATUS(device::launched("pair_backward_kernel"));
     lists = {round.out, nullptr, round.out_offset, round.out_stride, lists.bucket_count};
   }

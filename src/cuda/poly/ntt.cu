@@ -128,6 +128,14 @@ base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream, st
   out.forward_ = out.take_side(arena, false);
   out.inverse_ = out.take_side(arena, true);
   out.size_inverse_ = std::bit_cast<F>(DeviceOf<F>::from_u32(2).inverse().pow(size_log2));
+  if (size_log2 >= 3) {
+    const auto eighth = [&](const F& root) {
+      return std::bit_cast<std::array<F, 3>>(
+          EighthRoots<DeviceOf<F>>::of(to_device(root_of_order(root, size_log2, 3))));
+    };
+    out.forward_.eighth = eighth(omega);
+    out.inverse_.eighth = eighth(inverted(omega));
+  }
   CUZK_TRY_STATUS(
       out.fill_side(stream, out.forward_, omega, shift, std::bit_cast<F>(DeviceOf<F>::one())));
   CUZK_TRY_STATUS(
@@ -159,7 +167,9 @@ base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<
   pass.size_log2 = k;
   pass.roots = to_device(side.roots);
   pass.roots_log2 = std::min(k, kRootsLog2);
+  pass.eighth = std::bit_cast<EighthRoots<DeviceOf<F>>>(side.eighth);
   pass.direct_log2 = std::min(k, policy_.direct_table_log2);
+  pass.powers_log2 = k;
   pass.powers = {to_device(side.low), to_device(side.high), table_split_log2(k)};
   pass.coset = {to_device(side.coset_low), to_device(side.coset_high), table_split_log2(k)};
   pass.constant = to_device(size_inverse_);
@@ -190,7 +200,7 @@ base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const int d = levels[i];
     if (!to_reversed) block_log2 += d;
-    pass.block_log2 = block_log2;
+    pass.block_log2 = pass.twiddle_log2 = block_log2;
     pass.level_count = d;
     pass.column_count_log2 = std::min(policy_.tile_log2, k) - d;
     pass.has_twiddles = block_log2 != d;

@@ -6,6 +6,7 @@
 // more pass. docs/math/cuda_ntt.md counts products and bytes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include "base/result.h"
@@ -53,6 +54,7 @@ class Transform {
     F *roots = nullptr, *direct = nullptr, *low = nullptr, *high = nullptr;
     F* high_scaled = nullptr;  // high / size, for inverse transforms
     F *coset_low = nullptr, *coset_high = nullptr;
+    std::array<F, 3> eighth = {};  // EighthRoots (radix8.h)
   };
   Side take_side(device::Arena& arena, bool is_inverse) const;
   base::Status fill_side(const device::Stream& stream, const Side& side, const F& omega,

@@ -6,21 +6,15 @@
 // twiddle an element, applied after the rows (natural to reversed: decimation in frequency) or
 // before them (reversed to natural: decimation in time, the exact transpose). Inside a column the
 // levels go in rounds of radix 8: a thread holds eight elements in registers, and shared memory
-// carries them from one round's pattern to the next. A radix-8 butterfly costs five products and
-// seven twiddles, against twelve of three radix-2 levels.
+// carries them from one round's pattern to the next. A radix-8 butterfly costs four products and
+// seven twiddles (radix8.h), against twelve of three radix-2 levels.
 #pragma once
 
 #include "cuda/field/word_field.h"
 #include "cuda/poly/ntt_policy.h"
+#include "cuda/poly/radix8.h"
 
 namespace cuzk::cuda::poly {
-
-// Values on their way through a pass are lazy, below 2 p; factors from tables are below p.
-// Products are called, not inlined: a pass has dozens of them, several times the instruction cache.
-template <class T>
-__device__ inline T product(const T& lazy, const T& factor) {
-  return T::called_lazy_product(factor, lazy);
-}
 
 // A table of powers: x^e = low[e mod 2^split_log2] * high[e >> split_log2].
 template <class T>
@@ -29,8 +23,10 @@ struct PowerTable {
   const T* high;
   int split_log2;
 
-  __device__ T power(std::size_t e) const {
-    return low[e & ((std::size_t{1} << split_log2) - 1)].times(high[e >> split_log2]);
+  // value x^e, lazy: two products by factors below p, so that the power itself is never reduced.
+  __device__ T times_power(const T& value, std::size_t e) const {
+    return product(product(value, low[e & ((std::size_t{1} << split_log2) - 1)]),
+                   high[e >> split_log2]);
   }
 };
 
@@ -45,10 +41,15 @@ struct NttPass {
   int size_log2, block_log2, level_count, column_count_log2;
   const T* roots;  // of order 2^roots_log2
   int roots_log2;
+  EighthRoots<T> eighth;
   bool has_twiddles;
   bool is_last;     // the values leave the transform: below p
-  const T* direct;  // twiddles of order 2^direct_log2, or null: then `powers`, of order 2^size_log2
-  int direct_log2;
+  // Twiddles are powers of a root of order 2^twiddle_log2, the block's size; in a tile of columns
+  // of a larger transform (tiled.h) that is the whole size, and the tile begins at column low_first.
+  int twiddle_log2;
+  std::size_t low_first;
+  const T* direct;  // powers of order 2^direct_log2, or null: then `powers`, of order 2^powers_log2
+  int direct_log2, powers_log2;
   PowerTable<T> powers;
   // What elements are multiplied by when they are first loaded or last stored.
   Scaling scaling;
@@ -108,14 +109,18 @@ __device__ inline std::size_t element_index(const NttPass<T>& pass, std::size_t 
          low;
 }
 
-// The twiddle of a column's element in reversed row order.
+// The value of a column's element times its twiddle, in reversed row order.
 template <class T>
-__device__ inline T column_twiddle(const NttPass<T>& pass, std::size_t column, int row) {
+__device__ inline T column_twiddled(const NttPass<T>& pass, const T& value, std::size_t column,
+                                    int row) {
   const int low_log2 = pass.block_log2 - pass.level_count;
-  const std::size_t low = column & ((std::size_t{1} << low_log2) - 1);
+  const std::size_t low =
+      pass.low_first + (column & ((std::size_t{1} << low_log2) - 1));
   const std::size_t e = low * reversed_bits(row, pass.level_count);
-  if (pass.direct != nullptr) return pass.direct[e << (pass.direct_log2 - pass.block_log2)];
-  return pass.powers.power(e << (pass.size_log2 - pass.block_log2));
+  if (pass.direct != nullptr) {
+    return product(value, pass.direct[e << (pass.direct_log2 - pass.twiddle_log2)]);
+  }
+  return pass.powers.times_power(value, e << (pass.powers_log2 - pass.twiddle_log2));
 }
 
 // value by the constant, or by the power that belongs to element `index`.
@@ -124,7 +129,7 @@ __device__ inline T scaled(const NttPass<T>& pass, const T& value, std::size_t i
   if (pass.scaling == Scaling::kConstant) return product(value, pass.constant);
   const std::size_t e =
       pass.scales_by_reversed_index ? reversed_bits(index, pass.size_log2) : index;
-  return product(value, pass.coset.power(e));
+  return pass.coset.times_power(value, e);
 }
 
 // Eight elements of this thread from memory, scaled and twiddled where the pass says so.
@@ -144,7 +149,7 @@ __device__ inline void load_tile(const NttPass<T>& pass, std::size_t first_colum
   if (twiddles && pass.has_twiddles) {
     CUZK_UNROLL for (int x = 0; x < 8; ++x) {
       const Slot slot = slot_of<kRadixLog2>(pass, x, local_log2);
-      v[x] = product(v[x], column_twiddle(pass, first_column + slot.column, slot.row));
+      v[x] = column_twiddled(pass, v[x], first_column + slot.column, slot.row);
     }
   }
 }
@@ -157,7 +162,7 @@ __device__ inline void store_tile(const NttPass<T>& pass, std::size_t first_colu
     const Slot slot = slot_of<kRadixLog2>(pass, x, local_log2);
     const std::size_t column = first_column + slot.column;
     const std::size_t index = element_index(pass, column, slot.row);
-    if (twiddles && pass.has_twiddles) v[x] = product(v[x], column_twiddle(pass, column, slot.row));
+    if (twiddles && pass.has_twiddles) v[x] = column_twiddled(pass, v[x], column, slot.row);
     if (scales) v[x] = scaled(pass, v[x], index);
     pass.values[index] = pass.is_last ? v[x].normalised() : v[x];
   }
@@ -197,13 +202,6 @@ __device__ inline void with_radix(int radix_log2, Work work) {
   }
 }
 
-template <class T>
-__device__ inline void butterfly(T& a, T& b) {
-  const T sum = T::lazy_sum(a, b);
-  b = T::lazy_difference(a, b);
-  a = sum;
-}
-
 __device__ constexpr int reversed_slot(int t, int radix_log2) {
   int out = 0;
   for (int i = 0; i < radix_log2; ++i) out |= (t >> i & 1) << (radix_log2 - 1 - i);
@@ -223,28 +221,33 @@ __device__ inline void twiddle_round(const NttPass<T>& pass, T (&v)[8], int loca
   }
 }
 
-// The small transforms of one round. Level `half`: pairs (i, i + half) with root^(i) of order 2
+// Transforms of two or four elements. Level `half`: pairs (i, i + half) with root^(i) of order 2
 // half.
 template <int kRadixLog2, bool kToReversed, class T>
-__device__ inline void butterfly_round(const NttPass<T>& pass, T (&v)[8], int local_log2) {
+__device__ inline void binary_levels(const NttPass<T>& pass, T (&v)[8]) {
   constexpr int kRadix = 1 << kRadixLog2;
-  if constexpr (!kToReversed) twiddle_round<kRadixLog2>(pass, v, local_log2);
   CUZK_UNROLL for (int level = 0; level < kRadixLog2; ++level) {
     const int half = kToReversed ? kRadix >> (level + 1) : 1 << level;
     CUZK_UNROLL for (int x = 0; x < 8; ++x) {
       const int i = x & (2 * half - 1);
       if (i >= half) continue;
-      const int root_index = i * (kRadix / 2 / half);  // of order kRadix
-      if (!kToReversed && i != 0) {
-        v[x + half] =
-            product(v[x + half], pass.roots[root_index << (pass.roots_log2 - kRadixLog2)]);
-      }
+      if (!kToReversed && i != 0) v[x + half] = product(v[x + half], pass.eighth.i);
       butterfly(v[x], v[x + half]);
-      if (kToReversed && i != 0) {
-        v[x + half] =
-            product(v[x + half], pass.roots[root_index << (pass.roots_log2 - kRadixLog2)]);
-      }
+      if (kToReversed && i != 0) v[x + half] = product(v[x + half], pass.eighth.i);
     }
+  }
+}
+
+// The small transforms of one round, with the twiddles before or after them.
+template <int kRadixLog2, bool kToReversed, class T>
+__device__ inline void butterfly_round(const NttPass<T>& pass, T (&v)[8], int local_log2) {
+  if constexpr (!kToReversed) twiddle_round<kRadixLog2>(pass, v, local_log2);
+  if constexpr (kRadixLog2 == 3 && kToReversed) {
+    eight_to_reversed(v, pass.eighth);
+  } else if constexpr (kRadixLog2 == 3) {
+    eight_from_reversed(v, pass.eighth);
+  } else {
+    binary_levels<kRadixLog2, kToReversed>(pass, v);
   }
   if constexpr (kToReversed) twiddle_round<kRadixLog2>(pass, v, local_log2);
 }

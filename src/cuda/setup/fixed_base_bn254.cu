@@ -1,0 +1,7 @@
+// Fixed-base products of both groups of Bn254.
+//
+// A file a curve, so that nvcc compiles the heavy instantiations side by side.
+#include "cuda/setup/fixed_base_impl.cuh"
+
+CUZK_CUDA_MULTIPLY_BY_TABLE(cuzk::curve::Bn254::G1)
+CUZK_CUDA_MULTIPLY_BY_TABLE(cuzk::curve::Bn254::G2)
