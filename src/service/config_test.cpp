@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "service/config_keys.h"
 
 namespace cuzk::service {
@@ -307,6 +308,22 @@ TEST(Config, EveryKeyIsExplained) {
     EXPECT_GT(key.note.size(), 10U) << key.name;
     EXPECT_EQ(key.note.back(), '.') << key.name;
   }
+}
+
+TEST(Config, TheExampleHasEveryKeyAtItsDefault) {
+  const auto loaded = load_config(CUZK_TEST_DATA "/../../contrib/cuzk.toml");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_TRUE(loaded->warnings.empty());
+  EXPECT_EQ(to_toml(loaded->config), to_toml({}));
+  const auto bytes = base::read_file(CUZK_TEST_DATA "/../../contrib/cuzk.toml", 1 << 20);
+  ASSERT_TRUE(bytes.ok());
+  const std::string text(bytes->begin(), bytes->end());
+  // What it says of each key is what the table says today.
+  EXPECT_NE(text.find(to_toml({})), std::string::npos);
+}
+
+TEST(Config, TheExampleForContainersIsFine) {
+  EXPECT_TRUE(load_config(CUZK_TEST_DATA "/../../contrib/container/cuzk.toml").ok());
 }
 
 TEST(Config, TheJournalStandsWhereTheServiceManagerSays) {

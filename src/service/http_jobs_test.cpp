@@ -38,7 +38,7 @@ TEST(HttpJobs, TheSameIdJoinsAndAnotherInputIsRefused) {
   EXPECT_EQ(joined.json()["joined"], true);
   const Answer other = daemon.submit("a", script(1, 1, End::kHold, 2));
   EXPECT_EQ(other.status, 409);
-  EXPECT_EQ(other.json()["error"]["kind"], "already exists");
+  EXPECT_EQ(other.json()["error"]["kind"], "already_exists");
 }
 
 TEST(HttpJobs, TakesTheJsonFormOfSubmitProofRequest) {

@@ -1,0 +1,70 @@
+// The protocol is lines in one datagram (sd_notify(3)), so no library is needed for it.
+#include "service/supervisor.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace cuzk::service {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// A status is one line.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+Supervisor::Supervisor() : socket_(environment("NOTIFY_SOCKET")) {
+  if (socket_.empty() || (socket_[0] != '/' && socket_[0] != '@')) socket_.clear();
+  const std::string process = environment("WATCHDOG_PID");
+  const bool ours = process.empty() || process == fmt::format("{}", ::getpid());
+  const long long interval_us = std::atoll(environment("WATCHDOG_USEC").c_str());
+  if (ours && interval_us > 0) watchdog_ = std::chrono::milliseconds(interval_us / 1000);
+}
+
+void Supervisor::ready(const std::string& status) const {
+  send("READY=1\nSTATUS=" + one_line(status));
+}
+
+void Supervisor::reloading() const {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  send(
+      fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now.tv_sec * 1'000'000LL + now.tv_nsec / 1000));
+}
+
+void Supervisor::stopping(const std::string& status) const {
+  send("STOPPING=1\nSTATUS=" + one_line(status));
+}
+
+void Supervisor::alive() const { send("WATCHDOG=1"); }
+
+void Supervisor::send(const std::string& message) const {
+  sockaddr_un at = {};
+  if (socket_.empty() || socket_.size() >= sizeof at.sun_path) return;
+  at.sun_family = AF_UNIX;
+  socket_.copy(at.sun_path, sizeof at.sun_path - 1);
+  if (socket_[0] == '@') at.sun_path[0] = '\0';  // an abstract name
+  const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return;
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
+  ::sendto(descriptor, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
+           reinterpret_cast<const sockaddr*>(&at), size);
+  ::close(descriptor);
+}
+
+}  // namespace cuzk::service

@@ -1,0 +1,31 @@
+// What systemd is told (sd_notify): ready, reloading, stopping, alive. Without it nothing happens.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace cuzk::service {
+
+class Supervisor {
+ public:
+  // Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
+  Supervisor();
+
+  bool present() const { return !socket_.empty(); }
+  // After all doors are open, and after a reload. `status` is shown by systemctl.
+  void ready(const std::string& status) const;
+  void reloading() const;
+  void stopping(const std::string& status) const;
+  // How often alive() is expected; nothing where there is no watchdog.
+  std::optional<std::chrono::milliseconds> watchdog_interval() const { return watchdog_; }
+  void alive() const;
+
+ private:
+  void send(const std::string& message) const;
+
+  std::string socket_;
+  std::optional<std::chrono::milliseconds> watchdog_;
+};
+
+}  // namespace cuzk::service
