@@ -82,7 +82,8 @@ endfunction()
 
 # The kinds of jobs, which the command, the daemon and tests of the engine share.
 function(cuzk_job_kinds)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/apps/jobs/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/apps/jobs/*.cpp
+       ${PROJECT_SOURCE_DIR}/src/apps/bench/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -109,7 +110,7 @@ function(cuzk_command)
   add_dependencies(cuzk_apps cuzk_build_facts)
   target_include_directories(cuzk_apps PUBLIC ${PROJECT_SOURCE_DIR}/src
                              PRIVATE ${PROJECT_BINARY_DIR}/generated)
-  target_link_libraries(cuzk_apps PUBLIC cuzk_jobs cuzk_cuda CLI11::CLI11
+  target_link_libraries(cuzk_apps PUBLIC cuzk_jobs cuzk_service cuzk_cuda CLI11::CLI11
                         nlohmann_json::nlohmann_json)
   add_executable(cuzk ${PROJECT_SOURCE_DIR}/src/apps/cuzk/main.cpp)
   target_link_libraries(cuzk PRIVATE cuzk_apps)

@@ -12,8 +12,8 @@
 namespace cuzk::service {
 
 std::shared_ptr<UnaryCall> UnaryCall::make(grpc::CallbackServerContext* context,
-                                           grpc::ByteBuffer* response) {
-  std::shared_ptr<UnaryCall> call(new UnaryCall(context, response));
+                                           grpc::ByteBuffer* response, const Count& count) {
+  std::shared_ptr<UnaryCall> call(new UnaryCall(context, response, count));
   call->self_ = call;
   return call;
 }
@@ -21,20 +21,25 @@ std::shared_ptr<UnaryCall> UnaryCall::make(grpc::CallbackServerContext* context,
 bool UnaryCall::answer(const google::protobuf::MessageLite& message) {
   if (over_.exchange(true)) return false;
   *response_ = serialize_message(message);
-  Finish(grpc::Status::OK);
+  finish(grpc::Status::OK);
   return true;
 }
 
 bool UnaryCall::refuse(const base::Error& error) {
   if (over_.exchange(true)) return false;
-  Finish(grpc_status(error, *context_));
+  finish(grpc_status(error, *context_));
   return true;
 }
 
 bool UnaryCall::refuse(grpc::Status status) {
   if (over_.exchange(true)) return false;
-  Finish(std::move(status));
+  finish(std::move(status));
   return true;
+}
+
+void UnaryCall::finish(grpc::Status status) {
+  if (count_) count_(code_name(status.error_code()));
+  Finish(std::move(status));
 }
 
 void UnaryCall::when_gone(std::function<void()> gone) {
@@ -58,7 +63,7 @@ void UnaryCall::OnCancel() {
     gone.swap(when_gone_);
   }
   if (gone) gone();
-  Finish({grpc::StatusCode::CANCELLED, "the client went away"});
+  finish({grpc::StatusCode::CANCELLED, "the client went away"});
 }
 
 void UnaryCall::OnDone() {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
@@ -20,9 +21,10 @@ namespace cuzk::service {
 
 class UnaryCall : public grpc::ServerUnaryReactor {
  public:
-  // Returns at once what gRPC wants to have; the pointer keeps the call alive.
+  using Count = std::function<void(std::string_view code)>;
+  // `count` (may be empty) hears the code that the call ends with, and outlives it.
   static std::shared_ptr<UnaryCall> make(grpc::CallbackServerContext* context,
-                                         grpc::ByteBuffer* response);
+                                         grpc::ByteBuffer* response, const Count& count);
 
   // The first of these counts; the others do nothing and return false.
   bool answer(const google::protobuf::MessageLite& message);
@@ -36,13 +38,15 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   void when_gone(std::function<void()> gone);
 
  private:
-  UnaryCall(grpc::CallbackServerContext* context, grpc::ByteBuffer* response)
-      : context_(context), response_(response) {}
+  UnaryCall(grpc::CallbackServerContext* context, grpc::ByteBuffer* response, const Count& count)
+      : context_(context), response_(response), count_(count) {}
+  void finish(grpc::Status status);
   void OnCancel() override;
   void OnDone() override;
 
   grpc::CallbackServerContext* const context_;
   grpc::ByteBuffer* const response_;
+  const Count& count_;
   std::atomic<bool> over_ = false;
   std::mutex mutex_;
   bool gone_ = false, done_ = false;

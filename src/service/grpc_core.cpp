@@ -30,8 +30,9 @@ Error busy() {
 
 }  // namespace
 
-GrpcCore::GrpcCore(const Config& config, const Backend& all)
+GrpcCore::GrpcCore(const Config& config, const Backend& all, Count count_answer)
     : backend(all),
+      count(std::move(count_answer)),
       max_message_bytes(config.daemon.max_message_bytes),
       on_disconnect(config.daemon.on_disconnect),
       await_max_ms(config.daemon.await_max.count()),
@@ -80,7 +81,7 @@ WorkLane& GrpcCore::lane(Lane which) {
 grpc::ServerUnaryReactor* GrpcCore::run(Lane which, grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request, grpc::ByteBuffer* response,
                                         Work work) {
-  const std::shared_ptr<UnaryCall> call = UnaryCall::make(context, response);
+  const std::shared_ptr<UnaryCall> call = UnaryCall::make(context, response, count);
   grpc::ByteBuffer bytes = take_request(request);
   if (const auto refusal = guard.refusal(*context)) {
     call->refuse(grpc::Status(grpc::StatusCode::UNAUTHENTICATED, *refusal));

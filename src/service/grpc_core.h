@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
@@ -27,7 +28,8 @@ class Service;
 namespace cuzk::service {
 
 struct GrpcCore {
-  GrpcCore(const Config& config, const Backend& backend);
+  using Count = std::function<void(std::string_view code)>;
+  GrpcCore(const Config& config, const Backend& backend, Count count);
 
   // Takes over what can change; the guard's tokens are set by whoever reads them.
   void apply(const Config& config);
@@ -63,6 +65,7 @@ struct GrpcCore {
   void cancel_abandoned(const std::string& job_id);
 
   const Backend backend;
+  const Count count;
   std::atomic<std::uint64_t> max_message_bytes;
   std::atomic<OnDisconnect> on_disconnect;
   std::atomic<std::int64_t> await_max_ms;

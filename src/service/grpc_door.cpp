@@ -68,8 +68,8 @@ void set_limits(grpc::ServerBuilder& builder, const Config& config, std::uint64_
 
 class GrpcDoor final : public Door {
  public:
-  GrpcDoor(const Config& config, const Backend& backend)
-      : config_(config), core_(config, backend) {}
+  GrpcDoor(const Config& config, const Backend& backend, GrpcCore::Count count)
+      : config_(config), core_(config, backend, std::move(count)) {}
   ~GrpcDoor() override {
     stop(std::chrono::milliseconds(0));
     core_.stop_lanes();  // may wait for a key that loads, so only now
@@ -214,8 +214,9 @@ void GrpcDoor::stop(std::chrono::milliseconds grace) {
 
 }  // namespace
 
-std::unique_ptr<Door> make_grpc_door(const Config& config, const Backend& backend) {
-  return std::make_unique<GrpcDoor>(config, backend);
+std::unique_ptr<Door> make_grpc_door(const Config& config, const Backend& backend,
+                                     std::function<void(std::string_view code)> count) {
+  return std::make_unique<GrpcDoor>(config, backend, std::move(count));
 }
 
 }  // namespace cuzk::service

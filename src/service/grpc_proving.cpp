@@ -130,7 +130,7 @@ class ProvingService final : public RawAll {
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* response) override {
-    const Call call = UnaryCall::make(context, response);
+    const Call call = UnaryCall::make(context, response, core_.count);
     v1::GetStatusRequest message;
     if (const auto refusal = core_.guard.refusal(*context)) {
       call->refuse(grpc::Status(grpc::StatusCode::UNAUTHENTICATED, *refusal));

@@ -1,6 +1,7 @@
 // One table of codes, and the details that go with some of them.
 #include "service/grpc_status.h"
 
+#include <iterator>
 #include <string>
 
 #include <grpcpp/server_context.h>
@@ -40,6 +41,28 @@ std::string details_of(grpc::StatusCode code, const std::string& message,
 }
 
 }  // namespace
+
+std::string_view code_name(grpc::StatusCode code) {
+  static constexpr std::string_view kNames[] = {"OK",
+                                                "CANCELLED",
+                                                "UNKNOWN",
+                                                "INVALID_ARGUMENT",
+                                                "DEADLINE_EXCEEDED",
+                                                "NOT_FOUND",
+                                                "ALREADY_EXISTS",
+                                                "PERMISSION_DENIED",
+                                                "RESOURCE_EXHAUSTED",
+                                                "FAILED_PRECONDITION",
+                                                "ABORTED",
+                                                "OUT_OF_RANGE",
+                                                "UNIMPLEMENTED",
+                                                "INTERNAL",
+                                                "UNAVAILABLE",
+                                                "DATA_LOSS",
+                                                "UNAUTHENTICATED"};
+  const auto index = static_cast<std::size_t>(code);
+  return index < std::size(kNames) ? kNames[index] : "UNKNOWN";
+}
 
 grpc::StatusCode grpc_code(base::ErrorKind kind) {
   using enum base::ErrorKind;

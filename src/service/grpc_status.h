@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <string_view>
 
 #include <grpcpp/support/status.h>
 
@@ -13,6 +14,9 @@ class CallbackServerContext;
 }
 
 namespace cuzk::service {
+
+// "OK", "NOT_FOUND", ...
+std::string_view code_name(grpc::StatusCode code);
 
 // The code of a kind; the table stands in docs/daemon.md.
 grpc::StatusCode grpc_code(base::ErrorKind kind);

@@ -1,0 +1,102 @@
+// The proving process gets the effective configuration and makes its own table of kinds.
+#include "apps/cuzk/daemon_executor.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "apps/cuzk/daemon_devices.h"
+#include "base/log.h"
+#include "base/memory_limits.h"
+#include "base/threads.h"
+#include "engine/pipeline.h"
+#include "engine/worker_process.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using service::Config;
+
+// Proving leaves a busy machine's processors to whoever answers clients.
+constexpr int kWorkerNiceness = 5;
+
+base::Result<std::uint64_t> budget_bytes(const Config::Memory& memory) {
+  CUZK_TRY(const base::MemoryLimits limits, base::detect_memory_limits());
+  CUZK_TRY(const std::uint64_t budget, base::resolve_budget(memory.total_budget, limits));
+  if (memory.total_budget != "auto" || !memory.safety_margin_bytes) return budget;
+  const std::uint64_t limit = limits.limit_bytes();
+  if (*memory.safety_margin_bytes < limit) return limit - *memory.safety_margin_bytes;
+  return Error{ErrorKind::kInvalidArgument,
+               fmt::format("memory.safety_margin: found {} bytes, but there are only {}",
+                           *memory.safety_margin_bytes, limit)};
+}
+
+base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
+    const Config& config, std::shared_ptr<const engine::JobTypes> types,
+    engine::ExecutorEvents& events) {
+  engine::PipelineOptions options;
+  options.types = std::move(types);
+  CUZK_TRY(DaemonDevices found, find_devices(config.gpus));
+  for (const std::string& remark : found.remarks) base::log(base::LogLevel::kInfo, remark);
+  options.devices = std::move(found.devices);
+  options.witness_workers = config.pipeline.max_parallel_synthesis;
+  options.device_workers = config.gpus.gpu_workers_per_device;
+  options.finish_workers = config.gpus.gpu_threads;
+  options.jobs_in_flight_max = config.scheduler.jobs_in_flight_max;
+  CUZK_TRY(options.budget_bytes, budget_bytes(config.memory));
+  options.ageing_ms = config.scheduler.ageing.count();
+  options.grouping_max = config.scheduler.grouping_max;
+  options.quarantine_failures = config.scheduler.quarantine_failures;
+  CUZK_TRY(auto made, engine::Pipeline::make(std::move(options), events));
+  return std::unique_ptr<engine::Executor>(std::move(made));
+}
+
+base::Result<engine::WorkerParts> make_worker(base::ByteSpan setup,
+                                              engine::ExecutorEvents& events) {
+  const std::string_view toml(reinterpret_cast<const char*>(setup.data()), setup.size());
+  CUZK_TRY(const service::LoadedConfig loaded,
+           service::parse_config(toml, "the daemon's settings"));
+  const Config& config = loaded.config;
+  base::set_log_level(config.logging.level);
+  base::set_thread_count(config.synthesis.threads);
+  CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
+  engine::WorkerParts parts;
+  parts.types = kinds.types;
+  CUZK_TRY(parts.executor, make_pipeline(config, kinds.types, events));
+  return parts;
+}
+
+}  // namespace
+
+base::Result<JobKinds> daemon_job_kinds(const Config& config) {
+  JobKindsConfig kinds;
+  kinds.params_folder = config.param_cache();
+  for (const Config::Circuit& circuit : config.circuits) {
+    kinds.circuits.push_back({circuit.name, circuit.zkey});
+  }
+  return make_job_kinds(kinds);
+}
+
+base::Result<std::unique_ptr<engine::Executor>> make_daemon_executor(
+    const Config& config, const std::shared_ptr<const engine::JobTypes>& types,
+    engine::ExecutorEvents& events) {
+  if (!config.pipeline.worker_process) return make_pipeline(config, types, events);
+  engine::WorkerProcessOptions options;
+  options.command = {"/proc/self/exe", kEngineWorkerArgument};
+  const std::string toml = service::to_toml(config, true);
+  options.setup.assign(toml.begin(), toml.end());
+  CUZK_TRY(auto started, engine::WorkerProcess::start(std::move(options), events));
+  return std::unique_ptr<engine::Executor>(std::move(started));
+}
+
+int run_engine_worker() {
+  ::setpriority(PRIO_PROCESS, 0, kWorkerNiceness);
+  return engine::serve_worker(engine::kWorkerDescriptor, make_worker);
+}
+
+}  // namespace cuzk::apps

@@ -1,0 +1,30 @@
+// What runs the daemon's jobs: the pipeline, in a process of its own that may crash, or in this
+// one.
+#pragma once
+
+#include <memory>
+
+#include "apps/jobs/job_kinds.h"
+#include "base/bytes.h"
+#include "base/result.h"
+#include "engine/executor.h"
+#include "service/config.h"
+
+namespace cuzk::apps {
+
+// The argument with which this program is started as the proving process.
+inline constexpr char kEngineWorkerArgument[] = "engine-worker";
+
+// Filecoin's parameters and the circuits of the configuration. Errors as make_job_kinds.
+base::Result<JobKinds> daemon_job_kinds(const service::Config& config);
+
+// As pipeline.worker_process says. Errors: what is wrong with devices or memory; as
+// WorkerProcess::start and Pipeline::make.
+base::Result<std::unique_ptr<engine::Executor>> make_daemon_executor(
+    const service::Config& config, const std::shared_ptr<const engine::JobTypes>& types,
+    engine::ExecutorEvents& events);
+
+// The proving process; its exit code. Its settings are the daemon's configuration as TOML.
+int run_engine_worker();
+
+}  // namespace cuzk::apps

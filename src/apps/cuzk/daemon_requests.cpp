@@ -1,0 +1,151 @@
+// One table of kinds; each with the fields that its reader takes (apps/jobs).
+#include "apps/cuzk/daemon_requests.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/jobs/job_input.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using service::ProofKind;
+using service::ProofRequest;
+
+constexpr std::size_t kNodeBytes = 32;
+
+struct KindRow {
+  ProofKind kind;
+  const char* engine_name;
+  const char* public_name;
+  engine::Priority priority;  // when the client does not say
+};
+constexpr KindRow kKinds[] = {
+    {ProofKind::kPorep, "porep", "porep-c2", engine::Priority::kNormal},
+    {ProofKind::kSnapDeals, "update", "snap-update", engine::Priority::kNormal},
+    {ProofKind::kWindowPost, "window-post", "window-post", engine::Priority::kHigh},
+    {ProofKind::kWinningPost, "winning-post", "winning-post", engine::Priority::kCritical},
+};
+
+base::Status add_node(InputFields& fields, const char* name, const base::Bytes& bytes) {
+  if (bytes.size() != kNodeBytes) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("{}: found {} bytes, expected {}", name, bytes.size(), kNodeBytes)};
+  }
+  fields.emplace(name, base::to_hex(bytes));
+  return base::ok_status();
+}
+
+void add_unless_zero(InputFields& fields, const char* name, std::uint64_t value) {
+  if (value != 0) fields.emplace(name, value);
+}
+
+base::Status check_proofs(const ProofRequest& request) {
+  if (request.kind == ProofKind::kPorep) {
+    if (!request.vanilla_proof.empty()) return base::ok_status();
+    return Error{ErrorKind::kInvalidArgument,
+                 "vanilla_proof: found no bytes, expected JSON with the commit-phase-1 output"};
+  }
+  const char* each = request.kind == ProofKind::kSnapDeals ? "partition" : "sector";
+  if (request.vanilla_proofs.empty()) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("vanilla_proofs: found none, expected one a {}", each)};
+  }
+  for (std::size_t i = 0; i < request.vanilla_proofs.size(); ++i) {
+    if (!request.vanilla_proofs[i].empty()) continue;
+    return Error{
+        ErrorKind::kInvalidArgument,
+        fmt::format("vanilla_proofs[{}]: found no bytes, expected the proof of a {}", i, each)};
+  }
+  return base::ok_status();
+}
+
+base::Result<InputFields> fields_of(const ProofRequest& request) {
+  InputFields fields;
+  add_unless_zero(fields, "sector_size", request.sector_size);
+  add_unless_zero(fields, "miner_id", request.miner_id);
+  switch (request.kind) {
+    case ProofKind::kPorep:
+      add_unless_zero(fields, "registered_proof", request.registered_proof);
+      add_unless_zero(fields, "sector_number", request.sector_number);
+      break;
+    case ProofKind::kSnapDeals:
+      fields.emplace("registered_proof", request.registered_proof);
+      add_unless_zero(fields, "sector_number", request.sector_number);
+      CUZK_TRY_STATUS(add_node(fields, "comm_r_old", request.comm_r_old));
+      CUZK_TRY_STATUS(add_node(fields, "comm_r_new", request.comm_r_new));
+      CUZK_TRY_STATUS(add_node(fields, "comm_d_new", request.comm_d_new));
+      break;
+    case ProofKind::kWindowPost:
+      fields.emplace("partition_index", std::uint64_t{request.partition_index});
+      [[fallthrough]];
+    case ProofKind::kWinningPost:
+      fields.emplace("registered_proof", request.registered_proof);
+      CUZK_TRY_STATUS(add_node(fields, "randomness", request.randomness));
+      break;
+    case ProofKind::kUnspecified: break;
+  }
+  return fields;
+}
+
+engine::SubmitRequest job_of(std::string request_id, const char* kind,
+                             std::optional<std::int64_t> deadline_ms, engine::Priority priority,
+                             const InputFields& fields, const std::vector<base::ByteSpan>& parts) {
+  engine::SubmitRequest job;
+  job.request_id = std::move(request_id);
+  job.kind = kind;
+  job.priority = priority;
+  job.deadline_ms = deadline_ms;
+  job.input = std::make_shared<const base::Bytes>(encode_job_input(fields, parts));
+  return job;
+}
+
+}  // namespace
+
+base::Result<engine::SubmitRequest> proof_job(ProofRequest request) {
+  const auto* row = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                 [&](const KindRow& each) { return each.kind == request.kind; });
+  if (row == std::end(kKinds)) {
+    return Error{ErrorKind::kInvalidArgument, "proof_kind: found none, expected 1 to 4"};
+  }
+  CUZK_TRY_STATUS(check_proofs(request));
+  CUZK_TRY(const InputFields fields, fields_of(request));
+  std::vector<base::ByteSpan> parts;
+  if (request.kind == ProofKind::kPorep) {
+    parts.emplace_back(request.vanilla_proof);
+  } else {
+    parts.assign(request.vanilla_proofs.begin(), request.vanilla_proofs.end());
+  }
+  return job_of(std::move(request.request_id), row->engine_name, request.deadline_ms,
+                request.priority.value_or(row->priority), fields, parts);
+}
+
+base::Result<engine::SubmitRequest> circuit_job(service::CircuitRequest request,
+                                                const CircomCircuits& circuits) {
+  const std::vector<std::string> names = circuits.names();
+  if (std::find(names.begin(), names.end(), request.circuit) == names.end()) {
+    return Error{ErrorKind::kNotFound,
+                 fmt::format("circuit: no circuit is named '{}', there {}", request.circuit,
+                             names.empty() ? std::string("is none: register it as [[circuits]] in "
+                                                         "the configuration")
+                                           : fmt::format("are: {}", fmt::join(names, ", ")))};
+  }
+  const InputFields fields = {{"circuit", request.circuit}};
+  return job_of(std::move(request.request_id), "circom", request.deadline_ms,
+                request.priority.value_or(engine::Priority::kNormal), fields,
+                {base::ByteSpan(request.witness)});
+}
+
+std::string public_kind_name(std::string_view engine_kind) {
+  for (const KindRow& row : kKinds) {
+    if (engine_kind == row.engine_name) return row.public_name;
+  }
+  return std::string(engine_kind);
+}
+
+}  // namespace cuzk::apps

@@ -1,0 +1,65 @@
+// A handler may do little: count, and write to a descriptor that the main thread polls.
+#include "apps/cuzk/daemon_signals.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/interrupt.h"
+
+namespace cuzk::apps {
+namespace {
+
+std::atomic<unsigned> stop_count = 0;
+std::atomic<bool> reload_asked = false;
+std::atomic<int> wake_descriptor = -1;
+
+void wake() {
+  const int saved = errno;
+  const std::uint64_t one = 1;
+  // It only fails when there is something to read already.
+  [[maybe_unused]] const auto written = ::write(wake_descriptor.load(), &one, sizeof one);
+  errno = saved;
+}
+
+extern "C" void on_daemon_signal(int number) {
+  if (number == SIGHUP) {
+    reload_asked = true;
+  } else if (stop_count.fetch_add(1) > 0) {
+    // The journal is safe at every moment; nothing has to be tidied.
+    ::_exit(base::kInterruptedExitCode);
+  }
+  wake();
+}
+
+}  // namespace
+
+void take_daemon_signals() {
+  wake_descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  CUZK_CHECK(wake_descriptor >= 0);
+  struct sigaction action = {};
+  action.sa_handler = on_daemon_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(number, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &action, nullptr);
+}
+
+DaemonSignal wait_daemon_signal(std::chrono::milliseconds timeout) {
+  if (stop_count == 0 && !reload_asked) {
+    pollfd wanted = {.fd = wake_descriptor, .events = POLLIN, .revents = 0};
+    ::poll(&wanted, 1, static_cast<int>(timeout.count()));
+  }
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto got = ::read(wake_descriptor, &count, sizeof count);
+  if (stop_count > 0) return DaemonSignal::kStop;
+  return reload_asked.exchange(false) ? DaemonSignal::kReload : DaemonSignal::kNone;
+}
+
+}  // namespace cuzk::apps

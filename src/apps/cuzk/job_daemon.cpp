@@ -1,0 +1,234 @@
+// The parts of a daemon in the order in which they begin; they end in reverse.
+#include "apps/cuzk/job_daemon.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/cuzk/build_facts.h"
+#include "apps/cuzk/daemon_executor.h"
+#include "apps/cuzk/daemon_requests.h"
+#include "apps/cuzk/daemon_signals.h"
+#include "apps/cuzk/output.h"
+#include "base/log.h"
+#include "base/threads.h"
+#include "engine/engine.h"
+#include "service/daemon.h"
+#include "service/grpc_door.h"
+#include "service/http_door.h"
+#include "service/log_format.h"
+#include "service/metrics.h"
+#include "service/supervisor.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using base::log;
+using base::LogLevel;
+using service::Config;
+
+constexpr std::chrono::milliseconds kLookAgain{1'000};
+
+base::Result<std::unique_ptr<engine::Engine>> open_engine(
+    const Config& config, const std::shared_ptr<const engine::JobTypes>& types) {
+  engine::EngineOptions options;
+  options.journal_folder = config.journal_folder();
+  CUZK_TRY_STATUS(make_folder(options.journal_folder));
+  options.retention.age_ms_max = config.journal.retention_age.count();
+  options.retention.bytes_max = config.journal.retention_bytes;
+  options.queue_max = config.scheduler.queue_max;
+  options.crashes_max = config.scheduler.crashes_max;
+  return engine::Engine::open(options, types, [&](engine::ExecutorEvents& events) {
+    return make_daemon_executor(config, types, events);
+  });
+}
+
+// What opening found, for the log.
+void tell_opened(const engine::EngineReport& report) {
+  for (const std::string& loss : report.opened.losses) log(LogLevel::kError, "journal: " + loss);
+  if (report.live_jobs > 0) {
+    log(LogLevel::kInfo, fmt::format("journal: {} jobs go on", report.live_jobs));
+  }
+}
+
+void log_end(engine::Engine& engine, const engine::EngineEvent& event) {
+  if (event.kind != engine::EngineEvent::Kind::kEnded) return;
+  const auto job = engine.find(event.request_id);
+  if (!job.ok()) return;
+  const engine::JobTimes& t = job->times;
+  const auto& failure = job->record.failure;
+  log(failure ? LogLevel::kWarning : LogLevel::kInfo,
+      fmt::format("job {}: {} {} in {} ms (queue {}, key {}, witness {}, device {}, finish {}){}",
+                  printable(event.request_id), event.job_kind, to_string(event.state), t.total_ms,
+                  t.queue_wait_ms, t.key_load_ms, t.witness_ms, t.device_ms, t.finish_ms,
+                  failure ? ": " + printable(failure->message) : std::string()));
+}
+
+std::unique_ptr<service::Metrics> make_metrics(engine::Engine& engine) {
+  service::Metrics::Names names;
+  names.public_kind = public_kind_name;
+  names.failure = [&engine](std::string_view id) -> std::optional<ErrorKind> {
+    const auto job = engine.find(id);
+    if (!job.ok() || !job->record.failure) return std::nullopt;
+    return job->record.failure->kind;
+  };
+  return std::make_unique<service::Metrics>(service::BuildFacts{kVersion, kCommit, kCompiler},
+                                            names);
+}
+
+// Loads keys one after the other while the daemon serves already.
+std::jthread preload(engine::Engine& engine, const std::vector<std::string>& names) {
+  return std::jthread([&engine, names](const std::stop_token& stop) {
+    for (const std::string& name : names) {
+      if (stop.stop_requested()) return;
+      const auto loaded = engine.preload(name);
+      if (loaded.ok()) {
+        log(LogLevel::kInfo, "loaded " + name);
+      } else {
+        log(LogLevel::kError, fmt::format("srs.load_at_start: {}", loaded.error().message));
+      }
+    }
+  });
+}
+
+void reload(service::Daemon& daemon, const DaemonRequest& request, const CommonOptions& common) {
+  const auto loaded = daemon_config(request, common);
+  if (!loaded.ok()) {
+    log(LogLevel::kError, "SIGHUP: the configuration stays as it was: " + loaded.error().message);
+    return;
+  }
+  const service::ReloadPlan plan = daemon.reload(loaded->config);
+  log(LogLevel::kInfo,
+      fmt::format("SIGHUP: changed: {}", plan.changed.empty()
+                                             ? "nothing"
+                                             : fmt::format("{}", fmt::join(plan.changed, ", "))));
+  if (!plan.restart.empty()) {
+    log(LogLevel::kWarning,
+        fmt::format("SIGHUP: wait for a restart: {}", fmt::join(plan.restart, ", ")));
+  }
+}
+
+// Until a signal says stop; an error when the configuration wants an end because nothing can be
+// proved any more.
+base::Status serve(service::Daemon& daemon, engine::Engine& engine, const DaemonRequest& request,
+                   const CommonOptions& common, const service::Supervisor& supervisor) {
+  const auto interval = std::min(kLookAgain, supervisor.watchdog_interval().value_or(kLookAgain));
+  while (true) {
+    const DaemonSignal signal = wait_daemon_signal(interval);
+    supervisor.alive();
+    if (signal == DaemonSignal::kStop) return base::ok_status();
+    if (signal == DaemonSignal::kReload) {
+      supervisor.reloading();
+      reload(daemon, request, common);
+      supervisor.ready("serving");
+    }
+    if (!daemon.config().daemon.exit_when_unhealthy) continue;
+    const service::Readiness now = service::readiness(engine.report());
+    if (!now.ready) return Error{ErrorKind::kUnavailable, now.reason};
+  }
+}
+
+service::Backend backend_of(engine::Engine& engine, const JobKinds& kinds,
+                            service::Metrics& metrics) {
+  service::Backend backend;
+  backend.engine = &engine;
+  backend.proof_job = proof_job;
+  backend.circuit_job = [circuits = kinds.circom](service::CircuitRequest asked) {
+    return circuit_job(std::move(asked), *circuits);
+  };
+  backend.public_kind_name = public_kind_name;
+  backend.metrics_text = [&] { return metrics.text(engine.report()); };
+  backend.version = fmt::format("cuzk {} ({})", kVersion, kCommit);
+  return backend;
+}
+
+Answer stopped_answer(bool idle, const engine::EngineReport& report) {
+  Answer answer(idle ? "stopped, all jobs are done"
+                     : "stopped; unfinished jobs go on at the next start");
+  answer.add("unfinished_jobs", idle ? 0 : report.live_jobs, "unfinished jobs");
+  return answer;
+}
+
+}  // namespace
+
+base::Result<service::LoadedConfig> daemon_config(const DaemonRequest& request,
+                                                  const CommonOptions& common) {
+  service::LoadedConfig loaded;
+  if (!request.config.empty()) {
+    CUZK_TRY(loaded, service::load_config(request.config));
+  }
+  Config& config = loaded.config;
+  if (!request.listen.empty()) config.daemon.listen.clear();
+  for (const std::string& text : request.listen) {
+    CUZK_TRY(const service::Address address, service::parse_address(text));
+    config.daemon.listen.push_back(address);
+  }
+  if (request.status_listen == "off") {
+    config.daemon.status_listen.reset();
+  } else if (!request.status_listen.empty()) {
+    CUZK_TRY(config.daemon.status_listen, service::parse_address(request.status_listen));
+  }
+  for (const LogLevel level :
+       {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning, LogLevel::kError, LogLevel::kOff}) {
+    if (request.log_level == base::to_string(level)) config.logging.level = level;
+  }
+  if (common.threads != 0) config.synthesis.threads = common.threads;
+  if (!common.memory.empty()) config.memory.total_budget = common.memory;
+  CUZK_TRY_STATUS(service::check_config(config));
+  return loaded;
+}
+
+base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) {
+  CUZK_TRY(const service::LoadedConfig loaded, daemon_config(request, session.options()));
+  const Config& config = loaded.config;
+  if (request.print_effective) return Answer(service::to_toml(config));
+  take_daemon_signals();
+  session.end_progress();
+  base::set_log_level(config.logging.level);
+  service::use_log_format(config.logging.format);
+  base::set_thread_count(config.synthesis.threads);
+  for (const std::string& warning : loaded.warnings) log(LogLevel::kWarning, warning);
+
+  CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
+  CUZK_TRY(const std::unique_ptr<engine::Engine> engine, open_engine(config, kinds.types));
+  tell_opened(engine->report());
+  const auto metrics = make_metrics(*engine);
+  const auto watching = engine->observe([&](const engine::EngineEvent& event) {
+    metrics->observe(event);
+    log_end(*engine, event);
+  });
+  const service::Backend backend = backend_of(*engine, kinds, *metrics);
+  std::vector<std::unique_ptr<service::Door>> doors;
+  doors.push_back(service::make_grpc_door(
+      config, backend, [&](std::string_view code) { metrics->count_answer("grpc", code); }));
+  if (config.daemon.status_listen) {
+    doors.push_back(service::make_http_door(config, backend, [&](int status) {
+      metrics->count_answer("http", std::to_string(status));
+    }));
+  }
+  service::Daemon daemon(config, backend, std::move(doors));
+  CUZK_TRY_STATUS(daemon.start());
+  for (const std::string& address : daemon.addresses()) {
+    log(LogLevel::kInfo, "listening on " + address);
+  }
+  const std::jthread loading = preload(*engine, config.srs.load_at_start);
+  const service::Supervisor supervisor;
+  supervisor.ready("serving");
+  const base::Status end = serve(daemon, *engine, request, session.options(), supervisor);
+  supervisor.stopping("draining");
+  log(LogLevel::kInfo, "stopping: what runs may end, nothing new is taken");
+  const bool idle = daemon.stop([&] {
+    supervisor.alive();
+    return true;
+  });
+  if (!end.ok()) return end.error();
+  return stopped_answer(idle, engine->report());
+}
+
+}  // namespace cuzk::apps
