@@ -107,7 +107,9 @@ TEST_F(DevicePoolTest, ADeviceThatIsLostIsNotAskedAgainAndItsProofIsMadeElsewher
   for (int i = 0; i < 6; ++i) EXPECT_EQ(prove(pool).value(), expected_);
   EXPECT_LE(breaks->start_count(), 2);
   const auto loads = pool.loads();
-  if (breaks->start_count() == 2) EXPECT_THAT(loads[0].lost, HasSubstr("broke"));
+  if (breaks->start_count() == 2) {
+    EXPECT_THAT(loads[0].lost, HasSubstr("broke"));
+  }
   EXPECT_TRUE(loads[1].lost.empty());
 }
 

@@ -1,5 +1,6 @@
 // The doors of the room in a build without CUDA: they say so. Built instead of prove/.
 #include "cuda/backend.h"
+#include "cuda/measure.h"
 
 namespace cuzk::cuda {
 namespace {
@@ -22,6 +23,17 @@ base::Result<std::shared_ptr<groth16::Backend<C>>> make_backend(const BackendOpt
   return not_built_in();
 }
 
+template <class C>
+base::Result<Measured> measure_transform(const std::string&, std::size_t, unsigned) {
+  return not_built_in();
+}
+template <class G>
+base::Result<Measured> measure_multiply(const std::string&, std::size_t, unsigned) {
+  return not_built_in();
+}
+
+CUZK_CUDA_MEASURE(, cuzk::curve::Bls12_381)
+CUZK_CUDA_MEASURE(, cuzk::curve::Bn254)
 template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bls12_381>>> make_backend(
     const BackendOptions&);
 template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bn254>>> make_backend(

@@ -10,6 +10,10 @@ namespace {
 
 // Left of the free memory for what is not counted: tables of transforms, kernels' own stacks.
 constexpr std::uint64_t kReserveBytes = std::uint64_t{256} << 20;
+// Pools grow by tens of MiB, so a smaller cap would refuse what the ledger lets in.
+constexpr std::uint64_t kPoolLimitLeast = std::uint64_t{256} << 20;
+// Under a limit, this part of it is left to the pool's own rounding.
+constexpr std::uint64_t kRoundingPart = 32;
 
 struct OpenContexts {
   std::mutex mutex;
@@ -38,8 +42,13 @@ base::Result<std::shared_ptr<Context>> Context::open(const device::DeviceInfo& i
   std::shared_ptr<Context> context(new Context(info, limit_bytes));
   CUZK_TRY(const std::uint64_t free_bytes, device::memory_free_bytes());
   const std::uint64_t usable_bytes = free_bytes - std::min(free_bytes, kReserveBytes);
-  context->budget_bytes_ = limit_bytes == 0 ? usable_bytes : std::min(limit_bytes, usable_bytes);
-  CUZK_TRY(context->pool_, device::MemoryPool::create(info.index, limit_bytes));
+  std::uint64_t pool_limit_bytes = 0;
+  context->budget_bytes_ = usable_bytes;
+  if (limit_bytes != 0) {
+    context->budget_bytes_ = std::min(limit_bytes - limit_bytes / kRoundingPart, usable_bytes);
+    pool_limit_bytes = std::max(limit_bytes, kPoolLimitLeast);
+  }
+  CUZK_TRY(context->pool_, device::MemoryPool::create(info.index, pool_limit_bytes));
   base::Ledger::process().set_budget(context->account_, context->budget_bytes_);
   all.by_index[info.index] = context;
   return context;

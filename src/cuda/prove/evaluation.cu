@@ -43,12 +43,13 @@ __global__ void __launch_bounds__(kThreads)
     evaluate_rows_kernel(const WitnessView<T> witness, const T* coefficients, const MatrixRows rows,
                          RowUse use, T* out) {
   const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
-  if (i >= rows.row_count) return;
+  if (i >= rows.block.count) return;
   const std::uint64_t first = rows.row_begin[i], last = rows.row_begin[i + 1];
   if (last - first > kLongRow) return;
-  put_row(out + rows.first_row + i, use,
-          sum_terms(witness, coefficients, rows.terms, first - rows.first_term,
-                    last - rows.first_term, 1));
+  const std::uint32_t copy = blockIdx.y;
+  const RowTerms row = {rows.terms, first - rows.first_term, last - rows.first_term, copy};
+  put_row(out + rows.block.first_row + copy * rows.block.row_step + i, use,
+          sum_terms(witness, coefficients, row, rows.block.steps, 0, 1));
 }
 
 // The sum of the lanes' values, in lane 0.
@@ -71,12 +72,13 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / kWarp;
   const unsigned lane = threadIdx.x % kWarp;
   if (warp >= rows.long_row_count) return;
-  const std::uint64_t row = rows.long_rows[warp];
-  const std::uint64_t* begin = rows.row_begin + (row - rows.first_row);
-  const T sum = warp_sum(sum_terms(witness, coefficients, rows.terms,
-                                   begin[0] - rows.first_term + lane, begin[1] - rows.first_term,
-                                   kWarp));
-  if (lane == 0) put_row(out + row, use, sum);
+  const std::uint64_t i = rows.long_rows[warp] - rows.block.first;
+  const std::uint32_t copy = blockIdx.y;
+  const RowTerms row = {rows.terms, rows.row_begin[i] - rows.first_term,
+                        rows.row_begin[i + 1] - rows.first_term, copy};
+  const T sum =
+      warp_sum(sum_terms(witness, coefficients, row, rows.block.steps, lane, kWarp));
+  if (lane == 0) put_row(out + rows.block.first_row + copy * rows.block.row_step + i, use, sum);
 }
 
 template <class T>
@@ -100,14 +102,18 @@ base::Status evaluate_rows(const device::Stream& stream, const WitnessView<F>& w
   const auto view = to_device(witness);
   const auto* table = reinterpret_cast<const DeviceOf<F>*>(coefficients);
   auto* target = reinterpret_cast<DeviceOf<F>*>(out);
-  if (rows.row_count > 0) {
-    evaluate_rows_kernel<<<blocks_for(rows.row_count, kThreads), kThreads, 0, stream.handle()>>>(
-        view, table, rows, use, target);
+  // A grid has at most 65535 blocks in y.
+  constexpr std::uint32_t kCopiesMax = 65535;
+  CUZK_CHECK(rows.block.copy_count <= kCopiesMax);
+  if (rows.block.count > 0) {
+    const dim3 grid(blocks_for(rows.block.count, kThreads), rows.block.copy_count);
+    evaluate_rows_kernel<<<grid, kThreads, 0, stream.handle()>>>(view, table, rows, use, target);
     CUZK_TRY_STATUS(device::launched("evaluate_rows_kernel"));
   }
   if (rows.long_row_count > 0) {
-    evaluate_long_rows_kernel<<<blocks_for(rows.long_row_count, kThreads / kWarp), kThreads, 0,
-                                stream.handle()>>>(view, table, rows, use, target);
+    const dim3 grid(blocks_for(rows.long_row_count, kThreads / kWarp), rows.block.copy_count);
+    evaluate_long_rows_kernel<<<grid, kThreads, 0, stream.handle()>>>(view, table, rows, use,
+                                                                      target);
     CUZK_TRY_STATUS(device::launched("evaluate_long_rows_kernel"));
   }
   return base::ok_status();

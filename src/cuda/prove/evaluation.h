@@ -14,14 +14,14 @@
 namespace cuzk::cuda::prove {
 
 
-// Rows [first_row, first_row + row_count) of one matrix. Row r owns the terms
-// [row_begin[r - first_row], row_begin[r - first_row + 1]) less first_term of `terms`. Rows of more
-// than kLongRow terms are listed in `long_rows` (absolute numbers).
+// The stored rows of a block, or of a part of it, on the device. Stored row block.first + i owns the
+// terms [row_begin[i], row_begin[i + 1]) less first_term of `terms`. Rows of more than kLongRow
+// terms are listed in `long_rows`, by their numbers among all stored ones.
 struct MatrixRows {
   const std::uint64_t* row_begin = nullptr;
   const r1cs::Term* terms = nullptr;
   std::uint64_t first_term = 0;
-  std::uint64_t first_row = 0, row_count = 0;
+  RowBlock block;
   const std::uint32_t* long_rows = nullptr;
   std::uint32_t long_row_count = 0;
 };
@@ -32,7 +32,8 @@ inline constexpr std::uint64_t kLongRow = 32;
 // What becomes of a row's value.
 enum class RowUse { kStore, kMultiplyInto };
 
-// out[r] = <row r, witness>, or out[r] *= it, for the rows of `rows`; `out` is the whole vector.
+// out[r] = <row r, witness>, or out[r] *= it, for the rows r that `rows` stands for; `out` is the
+// vector of all rows.
 template <class F>
 base::Status evaluate_rows(const device::Stream& stream, const WitnessView<F>& witness,
                            const F* coefficients, const MatrixRows& rows, RowUse use, F* out);

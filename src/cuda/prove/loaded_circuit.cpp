@@ -7,6 +7,7 @@
 
 #include "base/memory_limits.h"
 #include "base/threads.h"
+#include "cuda/prove/matrix_tiles.h"
 
 namespace cuzk::cuda::prove {
 namespace {
@@ -116,7 +117,8 @@ CircuitFacts<F>::CircuitFacts(const r1cs::Shape<F>& shape, bool has_dense_querie
   layouts[kQueryB2] = layouts[kQueryB1];
   for (int m = 0; m < 2; ++m) {
     const r1cs::SparseMatrix& matrix = m == 0 ? shape.a : shape.b;
-    for (std::size_t row = 0; row < matrix.row_count(); ++row) {
+    blocks[m] = row_blocks(matrix);
+    for (std::size_t row = 0; row < matrix.stored_row_count(); ++row) {
       const std::uint64_t length = matrix.row_begin[row + 1] - matrix.row_begin[row];
       longest_row = std::max(longest_row, length);
       if (length > kLongRow) long_rows[m].push_back(static_cast<std::uint32_t>(row));
@@ -246,9 +248,6 @@ base::Status LoadedCircuit<C>::load_matrices(const Context& context, Lane& lane,
     CUZK_TRY_STATUS(upload_all<r1cs::Term>(lane, matrices.terms[m], matrix.terms));
     rows_[m].row_begin = matrices.row_begin[m].data;
     rows_[m].terms = matrices.terms[m].data;
-    rows_[m].row_count = matrix.row_count();
-    rows_[m].long_rows = long_rows_[m];
-    rows_[m].long_row_count = static_cast<std::uint32_t>(facts_->long_rows[m].size());
   }
   return lane.copy.synchronize();
 }

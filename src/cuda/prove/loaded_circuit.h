@@ -42,7 +42,8 @@ template <class F>
 struct CircuitFacts {
   r1cs::Density density;
   std::array<QueryLayout, kQueryCount> layouts;  // of kQueryH unused
-  std::array<std::vector<std::uint32_t>, 2> long_rows;  // of a and b
+  std::array<std::vector<RowBlock>, 2> blocks;          // of a and b
+  std::array<std::vector<std::uint32_t>, 2> long_rows;  // stored ones
   std::uint64_t longest_row = 0;                        // terms
 
   CircuitFacts(const r1cs::Shape<F>& shape, bool has_dense_queries);
@@ -73,7 +74,7 @@ class LoadedCircuit {
   const poly::Transform<Fr>& transform() const { return transform_; }
   const Fr& quotient_scale() const { return quotient_scale_; }
   const Fr* coefficients() const { return coefficients_; }
-  // The rows of a (0) or b (1) when they are resident.
+  // All stored rows of a (0) or b (1) when they are resident.
   const MatrixRows& resident_rows(int matrix) const { return rows_[matrix]; }
   // Lists of long rows, resident always.
   const std::uint32_t* long_rows(int matrix) const { return long_rows_[matrix]; }

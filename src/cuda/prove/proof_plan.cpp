@@ -121,7 +121,7 @@ bool fit_pieces(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_byt
                 std::uint64_t least, const ScratchModel& model) {
   std::uint64_t longest = 1;
   for (const QuerySizes& query : sizes.queries) longest = std::max(longest, query.point_count);
-  std::uint64_t piece = 1;
+  std::uint64_t piece = kPieceLeast;
   while (piece < longest && piece < kPieceMost) piece *= 2;
   plan.tile_bytes = std::max(std::min(kTileBytes, sizes.matrix_bytes), sizes.longest_row_bytes);
   plan.b_g2_on_device = sizes.queries[kQueryB2].is_used;

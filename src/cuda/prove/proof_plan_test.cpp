@@ -130,6 +130,7 @@ TEST(ProofPlan, AnEmptyCircuitHasAPlan) {
   const auto plan = plan_proof(sizes, kGiB, MadeUpScratch());
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->resident_bytes, 0u);
+  EXPECT_GE(plan->piece_points, 64u);  // a word of variables
 }
 
 TEST(ProofPlan, ALoadedKeyKeepsItsPlaceWhenALaterProofIsPlanned) {

@@ -223,41 +223,59 @@ class ProofRun {
     const WitnessView<Fr> view{witness_.inputs.data, shape.input_count, aux_view()};
     const std::size_t rows = matrix.row_count();
     CUZK_TRY_STATUS(device::clear(lane_.compute, out.subset(rows, out.size - rows)));
-    if (plan_.matrices_resident) {
-      CUZK_TRY_STATUS(evaluate_rows<Fr>(lane_.compute, view, circuit_.coefficients(),
-                                        circuit_.resident_rows(matrix_id), use, out.data));
-    } else {
-      CUZK_TRY_STATUS(evaluate_in_tiles(matrix_id, matrix, view, out, tile, use));
+    for (const RowBlock& block : circuit_.facts().blocks[matrix_id]) {
+      if (plan_.matrices_resident) {
+        CUZK_TRY_STATUS(evaluate_part(matrix_id, block, view, use, out));
+      } else {
+        CUZK_TRY_STATUS(evaluate_in_tiles(matrix_id, matrix, block, view, use, out, tile));
+      }
     }
     if (matrix_id == 1 || shape.has_input_rows) return base::ok_status();
     return device::copy_bytes_on_device(lane_.compute, out.data + rows, witness_.inputs.data,
                                         shape.input_count * sizeof(Fr));
   }
 
-  // Rows come up in runs that fit the tile. From pageable memory a copy returns when its source was
-  // read, and the next one waits in the stream for the kernel that reads the tile.
-  base::Status evaluate_in_tiles(int matrix_id, const r1cs::SparseMatrix& matrix,
-                                 const WitnessView<Fr>& view, device::DeviceSpan<Fr> out,
-                                 device::DeviceSpan<std::byte> tile, RowUse use) {
+  // Rows of a block, of which `tile` (null: the resident matrix) holds the stored ones.
+  base::Status evaluate_part(int matrix_id, const RowBlock& block, const WitnessView<Fr>& view,
+                             RowUse use, device::DeviceSpan<Fr> out,
+                             const MatrixRows* tile = nullptr) {
+    MatrixRows part = circuit_.resident_rows(matrix_id);
+    if (tile != nullptr) {
+      part = *tile;
+    } else {
+      part.row_begin += block.first;
+    }
+    part.block = block;
     const auto& long_rows = circuit_.facts().long_rows[matrix_id];
-    for (std::size_t first = 0; first < matrix.row_count();) {
-      const std::size_t last = tile_end(matrix, first, tile.size);
-      device::Arena arena(device::Buffer::borrowed(tile.data, tile.size));
+    const auto first = std::lower_bound(long_rows.begin(), long_rows.end(), block.first);
+    const auto last = std::lower_bound(first, long_rows.end(), block.first + block.count);
+    part.long_rows = circuit_.long_rows(matrix_id) + (first - long_rows.begin());
+    part.long_row_count = static_cast<std::uint32_t>(last - first);
+    return evaluate_rows<Fr>(lane_.compute, view, circuit_.coefficients(), part, use, out.data);
+  }
+
+  // Stored rows come up in runs that fit the tile. From pageable memory a copy returns when its
+  // source was read, and the next one waits in the stream for the kernel that reads the tile.
+  base::Status evaluate_in_tiles(int matrix_id, const r1cs::SparseMatrix& matrix,
+                                 const RowBlock& block, const WitnessView<Fr>& view, RowUse use,
+                                 device::DeviceSpan<Fr> out, device::DeviceSpan<std::byte> tile) {
+    const std::size_t end = block.first + block.count;
+    for (std::size_t first = block.first; first < end;) {
+      const std::size_t last = tile_end(matrix, first, end, tile.size);
+      device::Arena arena(tile);
       const std::uint64_t term = matrix.row_begin[first];
       const auto begins = std::span(matrix.row_begin).subspan(first, last - first + 1);
-      const auto terms =
-          std::span(matrix.terms).subspan(term, matrix.row_begin[last] - term);
+      const auto terms = std::span(matrix.terms).subspan(term, matrix.row_begin[last] - term);
       const auto on_begins = arena.take<std::uint64_t>(begins.size());
       const auto on_terms = arena.take<r1cs::Term>(terms.size());
       CUZK_TRY_STATUS(device::upload<std::uint64_t>(lane_.compute, on_begins, begins));
       CUZK_TRY_STATUS(device::upload<r1cs::Term>(lane_.compute, on_terms, terms));
-      const auto long_first = std::lower_bound(long_rows.begin(), long_rows.end(), first);
-      const auto long_last = std::lower_bound(long_first, long_rows.end(), last);
-      MatrixRows part{on_begins.data, on_terms.data, term, first, last - first, nullptr, 0};
-      part.long_rows = circuit_.long_rows(matrix_id) + (long_first - long_rows.begin());
-      part.long_row_count = static_cast<std::uint32_t>(long_last - long_first);
-      CUZK_TRY_STATUS(
-          evaluate_rows<Fr>(lane_.compute, view, circuit_.coefficients(), part, use, out.data));
+      MatrixRows rows;
+      rows.row_begin = on_begins.data;
+      rows.terms = on_terms.data;
+      rows.first_term = term;
+      CUZK_TRY_STATUS(evaluate_part(matrix_id, block_part(block, first, last - first), view, use,
+                                    out, &rows));
       first = last;
     }
     return base::ok_status();

@@ -50,6 +50,27 @@ struct WitnessView {
   RunView<T> aux;
 };
 
+// The column of a stored term in copy number `copy` of its block: r1cs::ColumnSteps::moved, for
+// devices too.
+CUZK_HD CUZK_INLINE std::uint32_t moved_column(const r1cs::ColumnSteps& steps, std::uint32_t column,
+                                               std::uint32_t copy) {
+  if (column < steps.aux_begin) {
+    return column + (column >= steps.input_from ? copy * steps.input_step : 0);
+  }
+  if (column >= steps.aux_from) return column + copy * steps.aux_step;
+  const bool is_in_window = column >= steps.window_begin && column < steps.window_end;
+  return column + (is_in_window ? copy * steps.window_step : 0);
+}
+
+// Rows [first, first + count) of a matrix's stored ones, which stand copy_count times in the whole
+// circuit: stored row first + i is row first_row + copy * row_step + i, with its columns moved.
+struct RowBlock {
+  std::uint64_t first = 0, count = 0;
+  std::uint64_t first_row = 0, row_step = 0;
+  std::uint32_t copy_count = 1;
+  r1cs::ColumnSteps steps;
+};
+
 // coefficients[t.coefficient] z[t.column], added to `sum`. Column 0 is the constant one.
 template <class T>
 CUZK_HD CUZK_INLINE void add_term(const WitnessView<T>& witness, const T* coefficients,
@@ -73,14 +94,23 @@ CUZK_HD CUZK_INLINE void add_term(const WitnessView<T>& witness, const T* coeffi
   }
 }
 
-// The terms first, first + step, ... before `last` of one row.
+// One stored row's terms, and which copy of them is meant.
+struct RowTerms {
+  const r1cs::Term* terms;
+  std::uint64_t first, last;
+  std::uint32_t copy;
+};
+
+// The terms number lane, lane + lane_count, ... of one row.
 template <class T>
 CUZK_HD CUZK_INLINE T sum_terms(const WitnessView<T>& witness, const T* coefficients,
-                                const r1cs::Term* terms, std::uint64_t first, std::uint64_t last,
-                                unsigned step) {
+                                const RowTerms& row, const r1cs::ColumnSteps& steps, unsigned lane,
+                                unsigned lane_count) {
   T sum = T::zero();
-  for (std::uint64_t i = first; i < last; i += step) {
-    add_term(witness, coefficients, terms[i], sum);
+  for (std::uint64_t i = row.first + lane; i < row.last; i += lane_count) {
+    r1cs::Term term = row.terms[i];
+    if (row.copy != 0) term.column = moved_column(steps, term.column, row.copy);
+    add_term(witness, coefficients, term, sum);
   }
   return sum;
 }

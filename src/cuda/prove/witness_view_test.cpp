@@ -52,8 +52,9 @@ void expect_rows(unsigned step) {
     for (std::size_t row = 0; row < expected.size(); ++row) {
       auto sum = DeviceOf<F>::zero();
       for (unsigned lane = 0; lane < step; ++lane) {
-        sum += sum_terms(view, coefficients, matrix->terms.data(), matrix->row_begin[row] + lane,
-                         matrix->row_begin[row + 1], step);
+        const RowTerms terms = {matrix->terms.data(), matrix->row_begin[row],
+                                matrix->row_begin[row + 1], 0};
+        sum += sum_terms(view, coefficients, terms, {}, lane, step);
       }
       EXPECT_EQ(std::bit_cast<F>(sum), expected[row]) << row;
     }
@@ -70,6 +71,56 @@ TEST(WitnessView, LanesOfAWarpShareARow) {
   expect_rows<cuzk::field::bn254::Fr>(32);
 }
 
+// A matrix with two blocks that repeat, plain rows around them, and a window.
+r1cs::SparseMatrix with_repeats() {
+  r1cs::SparseMatrix matrix;
+  std::uint32_t next = 0;
+  const auto add_rows = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      for (int k = 0; k <= i % 3; ++k) matrix.terms.push_back({next++ % 40, 0});
+      matrix.row_begin.push_back(matrix.terms.size());
+    }
+  };
+  add_rows(3);
+  matrix.repeats.push_back({3, 3, 5, 4, {4, 2, 20, 1, 7, 8, 12, 3}});
+  add_rows(5);
+  add_rows(2);
+  matrix.repeats.push_back({30, 10, 4, 1, {4, 9, 30, 1, 2, 0, 0, 0}});
+  add_rows(4);
+  return matrix;
+}
+
+TEST(RowBlocks, GiveEveryRowItsTermsAsTheMatrixReadsThem) {
+  for (const bool ends_plain : {false, true}) {
+    r1cs::SparseMatrix matrix = with_repeats();
+    if (ends_plain) {
+      matrix.terms.push_back({1, 0});
+      matrix.row_begin.push_back(matrix.terms.size());
+    }
+    std::size_t next_row = 0;
+    for (const RowBlock& whole : row_blocks(matrix)) {
+      EXPECT_EQ(whole.first_row, next_row);
+      // In parts of two rows, as tiles come.
+      for (std::uint64_t first = whole.first; first < whole.first + whole.count; first += 2) {
+        const RowBlock block = block_part(
+            whole, first, std::min<std::uint64_t>(2, whole.first + whole.count - first));
+        for (std::uint32_t copy = 0; copy < block.copy_count; ++copy) {
+          for (std::uint64_t i = 0; i < block.count; ++i, ++next_row) {
+            const r1cs::Row row = matrix.row(block.first_row + copy * block.row_step + i);
+            const r1cs::Term* stored = &matrix.terms[matrix.row_begin[block.first + i]];
+            ASSERT_EQ(row.size(), matrix.row_begin[block.first + i + 1] -
+                                      matrix.row_begin[block.first + i]);
+            for (std::size_t k = 0; k < row.size(); ++k) {
+              EXPECT_EQ(moved_column(block.steps, stored[k].column, copy), row[k].column);
+            }
+          }
+        }
+      }
+    }
+    EXPECT_EQ(next_row, matrix.row_count());
+  }
+}
+
 TEST(MatrixTiles, CoverAllRowsOnceWithinTheirBytes) {
   using F = cuzk::field::bn254::Fr;
   const auto shape = circuit_with_a_long_row<F>().shape();
@@ -78,10 +129,12 @@ TEST(MatrixTiles, CoverAllRowsOnceWithinTheirBytes) {
   for (const std::uint64_t bytes : {2048u, 3000u, 4096u, 1u << 20}) {
     std::size_t row = 0, tiles = 0;
     while (row < matrix.row_count()) {
-      const std::size_t last = tile_end(matrix, row, bytes);
+      const std::size_t last = tile_end(matrix, row, matrix.row_count(), bytes);
       ASSERT_GT(last, row);
       EXPECT_LE(tile_row_bytes(matrix, row, last), bytes);
-      if (last < matrix.row_count()) EXPECT_GT(tile_row_bytes(matrix, row, last + 1), bytes);
+      if (last < matrix.row_count()) {
+        EXPECT_GT(tile_row_bytes(matrix, row, last + 1), bytes);
+      }
       row = last;
       ++tiles;
     }
@@ -92,7 +145,7 @@ TEST(MatrixTiles, CoverAllRowsOnceWithinTheirBytes) {
 
 TEST(MatrixTilesDeathTest, ARowThatDoesNotFitIsADefect) {
   const auto shape = circuit_with_a_long_row<cuzk::field::bn254::Fr>().shape();
-  EXPECT_DEATH(tile_end(shape->a, shape->a.row_count() - 1, 512), "");
+  EXPECT_DEATH(tile_end(shape->a, shape->a.row_count() - 1, shape->a.row_count(), 512), "");
 }
 
 }  // namespace
