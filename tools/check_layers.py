@@ -17,7 +17,15 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
 # Headers that the build writes.
-GENERATED = {"apps/cuzk/build_facts.h"}
+GENERATED = {
+    "apps/cuzk/build_facts.h",
+    "service/dashboard_files.h",
+    "service/proto/jobs.grpc.pb.h",
+    "service/proto/jobs.pb.h",
+    "service/proto/proving.grpc.pb.h",
+    "service/proto/proving.pb.h",
+    "service/proto/status_details.pb.h",
+}
 PRIVATE_FOLDERS = {"kernels", "internal"}
 
 # Prefix of an included path -> the only places (prefixes of paths under the root) that may use it.
@@ -29,8 +37,8 @@ FENCES = {
     "simdjson": ["src/filecoin/"],
     "nlohmann/": ["src/formats/", "src/filecoin/", "src/engine/", "src/service/", "src/apps/"],
     "CLI/": ["src/apps/"],
-    "grpc": ["src/service/grpc/"],
-    "google/protobuf": ["src/service/grpc/"],
+    "grpc": ["src/service/grpc", "src/service/client"],
+    "google/protobuf": ["src/service/grpc", "src/service/client_json", "src/service/http_proof_json"],
     "prometheus/": ["src/service/metrics"],
     "httplib": ["src/service/http"],
     "toml++": ["src/service/config"],

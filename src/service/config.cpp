@@ -121,9 +121,9 @@ std::string show_circuits(const std::vector<Config::Circuit>& circuits) {
   return text;
 }
 
-std::filesystem::path from_environment(const char* name) {
+std::string from_environment(const char* name) {
   const char* value = std::getenv(name);
-  return value ? std::filesystem::path(value) : std::filesystem::path();
+  return value == nullptr ? std::string() : std::string(value);
 }
 
 }  // namespace
@@ -173,23 +173,24 @@ ReloadPlan plan_reload(const Config& running, const Config& wanted) {
   return plan;
 }
 
-std::filesystem::path Config::journal_folder() const {
-  if (!journal.folder.empty()) return journal.folder;
+std::filesystem::path default_journal_folder(
+    const std::function<std::string(const char*)>& environment) {
   // systemd gives a list of folders, of which the first is ours.
-  const std::string given = from_environment("STATE_DIRECTORY").string();
+  const std::string given = environment("STATE_DIRECTORY");
   if (!given.empty()) return given.substr(0, given.find(':'));
-  if (const auto state = from_environment("XDG_STATE_HOME"); state.is_absolute()) {
-    return state / "cuzk";
-  }
-  if (const auto home = from_environment("HOME"); home.is_absolute()) {
-    return home / ".local" / "state" / "cuzk";
-  }
+  const std::filesystem::path state = environment("XDG_STATE_HOME"), home = environment("HOME");
+  if (state.is_absolute()) return state / "cuzk";
+  if (home.is_absolute()) return home / ".local" / "state" / "cuzk";
   return "/var/lib/cuzk";
+}
+
+std::filesystem::path Config::journal_folder() const {
+  return journal.folder.empty() ? default_journal_folder(from_environment) : journal.folder;
 }
 
 std::filesystem::path Config::param_cache() const {
   if (!srs.param_cache.empty()) return srs.param_cache;
-  const auto given = from_environment("FIL_PROOFS_PARAMETER_CACHE");
+  const std::string given = from_environment("FIL_PROOFS_PARAMETER_CACHE");
   return given.empty() ? "/var/tmp/filecoin-proof-parameters" : given;
 }
 

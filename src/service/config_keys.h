@@ -2,6 +2,7 @@
 // daemon can take a change of it.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,11 @@ const std::vector<RetiredKey>& retired_keys();
 
 // The key most like `name`, or empty: misspelt, or in another section.
 std::string nearest_key(std::string_view name);
+
+// Where the journal stands when no key says so, by the environment: systemd's folder, else the
+// user's, else the system's.
+std::filesystem::path default_journal_folder(
+    const std::function<std::string(const char*)>& environment);
 
 // The list [[circuits]] as values; its errors name the entry.
 base::Result<std::vector<Config::Circuit>> read_circuits(const ConfigValue& value);

@@ -1,7 +1,7 @@
 // The configuration: the Rust daemon's keys, refusals with line and hint, round trips, reload.
 #include "service/config.h"
 
-#include <cstdlib>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -91,8 +91,8 @@ format = "none"
   EXPECT_TRUE(has(loaded->warnings[3], "srs.preload is deprecated"));
 }
 
-TEST(Config, EveryKeyComesBackFromItsText) {
-  const Config changed = read(R"(
+// No key at its default.
+constexpr char kEverythingChanged[] = R"(
 circuits = [{name = "age", zkey = "/keys/a \"b\".zkey"}, {name = "vote-2", zkey = "v.zkey"}]
 [daemon]
 listen = ["127.0.0.1:1", "unix:///a"]
@@ -151,7 +151,10 @@ retention_size = "20MiB"
 [logging]
 level = "debug"
 format = "json"
-)");
+)";
+
+TEST(Config, EveryKeyComesBackFromItsText) {
+  const Config changed = read(kEverythingChanged);
   // Nothing was left at its default: a row that shows or reads another field would be seen.
   const Config defaults;
   for (const ConfigKey& key : config_keys()) {
@@ -322,18 +325,37 @@ TEST(Config, TheExampleHasEveryKeyAtItsDefault) {
   EXPECT_NE(text.find(to_toml({})), std::string::npos);
 }
 
+TEST(Config, ThePageForOperatorsHasEveryKey) {
+  const auto bytes = base::read_file(CUZK_TEST_DATA "/../../docs/operate.md", 1 << 20);
+  ASSERT_TRUE(bytes.ok());
+  const std::string page(bytes->begin(), bytes->end());
+  const Config defaults;
+  for (const ConfigKey& key : config_keys()) {
+    const std::string value = key.show(defaults);
+    const std::string row = "| `" + key.name + "` | " +
+                            (value.empty() ? "not set" : "`" + value + "`") + " | " +
+                            (key.live ? "yes" : "") + " | " + key.note + " |";
+    EXPECT_TRUE(has(page, row)) << row;
+  }
+}
+
 TEST(Config, TheExampleForContainersIsFine) {
   EXPECT_TRUE(load_config(CUZK_TEST_DATA "/../../contrib/container/cuzk.toml").ok());
 }
 
-TEST(Config, TheJournalStandsWhereTheServiceManagerSays) {
+TEST(Config, TheJournalStandsWhereTheEnvironmentSays) {
+  std::map<std::string, std::string> set;
+  const auto environment = [&](const char* name) { return set[name]; };
+  EXPECT_EQ(default_journal_folder(environment), "/var/lib/cuzk");
+  set["HOME"] = "/srv/a";
+  EXPECT_EQ(default_journal_folder(environment), "/srv/a/.local/state/cuzk");
+  set["XDG_STATE_HOME"] = "relative";
+  EXPECT_EQ(default_journal_folder(environment), "/srv/a/.local/state/cuzk");
+  set["XDG_STATE_HOME"] = "/x";
+  EXPECT_EQ(default_journal_folder(environment), "/x/cuzk");
+  set["STATE_DIRECTORY"] = "/var/lib/prover:/var/lib/other";
+  EXPECT_EQ(default_journal_folder(environment), "/var/lib/prover");
   Config config;
-  ::setenv("STATE_DIRECTORY", "/var/lib/cuzk:/var/lib/other", 1);
-  EXPECT_EQ(config.journal_folder(), "/var/lib/cuzk");
-  ::unsetenv("STATE_DIRECTORY");
-  ::setenv("XDG_STATE_HOME", "/x", 1);
-  EXPECT_EQ(config.journal_folder(), "/x/cuzk");
-  ::unsetenv("XDG_STATE_HOME");
   config.journal.folder = "/j";
   EXPECT_EQ(config.journal_folder(), "/j");
 }

@@ -1,6 +1,7 @@
 // An HTTP door over a scripted engine, and a client that can misbehave.
 #pragma once
 
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -108,7 +109,7 @@ class RawClient {
   }
   static Answer parse_head(const std::string& head) {
     Answer answer;
-    answer.status = head.size() > 12 ? std::atoi(head.c_str() + 9) : 0;
+    if (head.size() > 12) std::from_chars(head.data() + 9, head.data() + 12, answer.status);
     std::size_t line = head.find("\r\n");
     while (line != std::string::npos) {
       const std::size_t next = head.find("\r\n", line + 2);

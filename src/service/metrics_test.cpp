@@ -11,6 +11,7 @@
 
 #include "service/metrics_clock.h"
 #include "service/metrics_test_support.h"
+#include "tests/end_to_end/command.h"
 
 namespace cuzk::service {
 namespace {
@@ -43,24 +44,18 @@ bool has_line(const std::string& text, const std::string& line) {
   return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
 }
 
-// What check_metrics.py says of the files; its exit code in `code`.
+// What check_metrics.py says of the files; its exit code in `code`. Debian's own Python has
+// Debian's packages, whatever else is called python3 here.
 std::string checked(const std::vector<std::string>& texts, int& code) {
-  char folder[] = "/tmp/cuzk-metrics-XXXXXX";
-  EXPECT_NE(::mkdtemp(folder), nullptr);
-  std::string command =
-      "PATH=/usr/bin:$PATH python3 " CUZK_TEST_DATA "/../support/check_metrics.py";
+  const cuzk::testing::TemporaryFolder folder;
+  std::vector<std::string> arguments = {CUZK_TEST_DATA "/../support/check_metrics.py"};
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::string path = std::string(folder) + "/" + std::to_string(i);
-    std::ofstream(path) << texts[i];
-    command += " " + path;
+    arguments.push_back(folder.file(std::to_string(i)));
+    cuzk::testing::write_text(arguments.back(), texts[i]);
   }
-  std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-  std::string said;
-  for (char piece[256]; pipe != nullptr && std::fgets(piece, sizeof piece, pipe);) said += piece;
-  const int status = pipe == nullptr ? -1 : ::pclose(pipe);
-  code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  std::filesystem::remove_all(folder);
-  return said;
+  const auto result = cuzk::testing::run_program("/usr/bin/python3", arguments);
+  code = result.exit_code == -1 || result.exit_code == 127 ? 77 : result.exit_code;
+  return result.out + result.err;
 }
 
 constexpr int kPackageMissing = 77;

@@ -1,7 +1,9 @@
 // The protocol is lines in one datagram (sd_notify(3)), so no library is needed for it.
 #include "service/supervisor.h"
 
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 
@@ -13,7 +15,7 @@
 namespace cuzk::service {
 namespace {
 
-std::string environment(const char* name) {
+std::string of_process(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
 }
@@ -28,11 +30,15 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-Supervisor::Supervisor() : socket_(environment("NOTIFY_SOCKET")) {
+Supervisor::Supervisor() : Supervisor(of_process) {}
+
+Supervisor::Supervisor(const Environment& environment) : socket_(environment("NOTIFY_SOCKET")) {
   if (socket_.empty() || (socket_[0] != '/' && socket_[0] != '@')) socket_.clear();
   const std::string process = environment("WATCHDOG_PID");
   const bool ours = process.empty() || process == fmt::format("{}", ::getpid());
-  const long long interval_us = std::atoll(environment("WATCHDOG_USEC").c_str());
+  const std::string interval = environment("WATCHDOG_USEC");
+  std::int64_t interval_us = 0;
+  std::from_chars(interval.data(), interval.data() + interval.size(), interval_us);
   if (ours && interval_us > 0) watchdog_ = std::chrono::milliseconds(interval_us / 1000);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -9,8 +10,10 @@ namespace cuzk::service {
 
 class Supervisor {
  public:
+  using Environment = std::function<std::string(const char*)>;
   // Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
   Supervisor();
+  explicit Supervisor(const Environment& environment);
 
   bool present() const { return !socket_.empty(); }
   // After all doors are open, and after a reload. `status` is shown by systemctl.

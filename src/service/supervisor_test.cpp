@@ -1,7 +1,7 @@
 // What arrives at systemd's socket.
 #include "service/supervisor.h"
 
-#include <cstdlib>
+#include <map>
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -22,11 +22,11 @@ class SupervisorTest : public testing::Test {
     at.sun_family = AF_UNIX;
     path_.copy(at.sun_path, sizeof at.sun_path - 1);
     ASSERT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
-    ::setenv("NOTIFY_SOCKET", path_.c_str(), 1);
+    set_["NOTIFY_SOCKET"] = path_;
   }
-  void TearDown() override {
-    ::close(socket_);
-    for (const char* name : {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}) ::unsetenv(name);
+  void TearDown() override { ::close(socket_); }
+  Supervisor supervisor() {
+    return Supervisor([this](const char* name) { return set_[name]; });
   }
   std::string received() {
     char text[512];
@@ -36,11 +36,12 @@ class SupervisorTest : public testing::Test {
 
   cuzk::testing::TemporaryFolder folder_;
   std::string path_;
+  std::map<std::string, std::string> set_;
   int socket_ = -1;
 };
 
 TEST_F(SupervisorTest, HearsEachState) {
-  const Supervisor supervisor;
+  const Supervisor supervisor = this->supervisor();
   EXPECT_TRUE(supervisor.present());
   supervisor.ready("at 127.0.0.1:1\nREADY=0");
   EXPECT_EQ(received(), "READY=1\nSTATUS=at 127.0.0.1:1 READY=0") << "a status is one line";
@@ -53,27 +54,27 @@ TEST_F(SupervisorTest, HearsEachState) {
 }
 
 TEST_F(SupervisorTest, KnowsItsWatchdog) {
-  ::setenv("WATCHDOG_USEC", "30000000", 1);
-  EXPECT_EQ(Supervisor().watchdog_interval(), std::chrono::milliseconds(30'000));
-  ::setenv("WATCHDOG_PID", "1", 1);
-  EXPECT_FALSE(Supervisor().watchdog_interval()) << "that of another process";
-  ::unsetenv("WATCHDOG_PID");
+  set_["WATCHDOG_USEC"] = "30000000";
+  EXPECT_EQ(supervisor().watchdog_interval(), std::chrono::milliseconds(30'000));
+  set_["WATCHDOG_PID"] = "1";
+  EXPECT_FALSE(supervisor().watchdog_interval()) << "that of another process";
+  set_.erase("WATCHDOG_PID");
   for (const char* odd : {"", "x", "0", "-5"}) {
-    ::setenv("WATCHDOG_USEC", odd, 1);
-    EXPECT_FALSE(Supervisor().watchdog_interval()) << odd;
+    set_["WATCHDOG_USEC"] = odd;
+    EXPECT_FALSE(supervisor().watchdog_interval()) << odd;
   }
 }
 
 TEST_F(SupervisorTest, AbsentOrGoneItIsNoTrouble) {
   ::unlink(path_.c_str());
-  Supervisor().ready("nobody hears");
-  ::setenv("NOTIFY_SOCKET", "relative", 1);
-  EXPECT_FALSE(Supervisor().present());
-  ::setenv("NOTIFY_SOCKET", ("/" + std::string(500, 'a')).c_str(), 1);
-  Supervisor().ready("too long to be a socket");
-  ::unsetenv("NOTIFY_SOCKET");
-  EXPECT_FALSE(Supervisor().present());
-  Supervisor().alive();
+  supervisor().ready("nobody hears");
+  set_["NOTIFY_SOCKET"] = "relative";
+  EXPECT_FALSE(supervisor().present());
+  set_["NOTIFY_SOCKET"] = ("/" + std::string(500, 'a')).c_str();
+  supervisor().ready("too long to be a socket");
+  set_.erase("NOTIFY_SOCKET");
+  EXPECT_FALSE(supervisor().present());
+  supervisor().alive();
 }
 
 }  // namespace

@@ -73,6 +73,7 @@ class DaemonProcess {
     signal(SIGTERM);
     return wait_exit();
   }
+  pid_t id() const { return id_; }
   std::string log() const { return read_text(log_); }
   // The port of an address that the log names, e.g. after "127.0.0.1:".
   std::string port_after(const std::string& head) const {

@@ -10,54 +10,68 @@ const charts = (() => {
   function surface(canvas, height) {
     if (height !== undefined) canvas.style.height = `${height}px`;
     const ratio = window.devicePixelRatio || 1;
-    const width = canvas.clientWidth, tall = canvas.clientHeight;
-    const w = Math.round(width * ratio), h = Math.round(tall * ratio);
-    if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+    const width = canvas.clientWidth,
+      tall = canvas.clientHeight;
+    const w = Math.round(width * ratio),
+      h = Math.round(tall * ratio);
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+    }
     const g = canvas.getContext('2d');
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     g.clearRect(0, 0, width, tall);
     return { g, width, height: tall };
   }
 
-  // A round number at or above `value`, and the step of two to four grid lines below it. `base` is
-  // 1024 for bytes.
-  function roundUp(value, base = 10) {
-    if (!(value > 0)) return { top: base === 10 ? 4 : 1024, step: base === 10 ? 1 : 256 };
-    const unit = Math.pow(base, Math.floor(Math.log(value) / Math.log(base)));
-    const scale = base === 10 ? [1, 2, 4, 5, 10] : [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-    const top = unit * (scale.find((s) => unit * s >= value) || base);
-    return { top, step: top / 4 };
+  // The top of an axis at or above `value`, and the step of its four grid lines: 1, 2 or 5 times a
+  // power of ten, or a power of two for bytes.
+  function roundUp(value, bytes) {
+    const least = Math.max(value, bytes ? 1024 : 4) / 4;
+    if (bytes) {
+      const step = Math.pow(2, Math.ceil(Math.log2(least)));
+      const half = step * 0.75; // 3, 6, 12, 24 ... of a unit read well too
+      return half >= least ? { top: half * 4, step: half } : { top: step * 4, step };
+    }
+    const unit = Math.pow(10, Math.floor(Math.log10(least)));
+    const step = unit * [1, 2, 5, 10].find((s) => unit * s >= least);
+    return { top: step * 4, step };
   }
 
   function clock(ms, seconds) {
-    const at = new Date(ms), two = (n) => String(n).padStart(2, '0');
-    return `${two(at.getHours())}:${two(at.getMinutes())}${seconds ? `:${two(at.getSeconds())}` : ''}`;
+    const at = new Date(ms),
+      two = (n) => String(n).padStart(2, '0');
+    const minutes = `${two(at.getHours())}:${two(at.getMinutes())}`;
+    return seconds ? `${minutes}:${two(at.getSeconds())}` : minutes;
   }
 
   function timeStep(span_ms, width) {
     const wanted = span_ms / Math.max(2, Math.floor(width / 110));
-    const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600].map((s) => s * 1000);
+    const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600].map(
+      (s) => s * 1000,
+    );
     return steps.find((s) => s >= wanted) || steps[steps.length - 1];
   }
 
-  function timeAxis(g, area, from, to) {
+  function timeAxis(g, area, from, to, above) {
     const step = timeStep(to - from, area.right - area.left);
     g.font = font(11);
     g.textAlign = 'center';
     g.textBaseline = 'top';
     for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
-      const x = area.left + (t - from) / (to - from) * (area.right - area.left);
+      const x = area.left + ((t - from) / (to - from)) * (area.right - area.left);
       g.fillStyle = colour('--grid');
       g.fillRect(Math.round(x), area.top, 1, area.bottom - area.top);
-      const text = clock(t, step < 60000), half = g.measureText(text).width / 2;
+      const text = clock(t, step < 60000),
+        half = g.measureText(text).width / 2;
       if (x - half < area.left || x + half > area.right + 8) continue;
       g.fillStyle = colour('--quiet');
-      g.fillText(text, x, area.bottom + 6);
+      g.fillText(text, x, above ? 0 : area.bottom + 6);
     }
   }
 
   // plot: {from, to, times, stacks: [{colour, values}], lines: [{colour, values, dash}],
-  //        bars: [{colour, values}], format, base, least}
+  //        bars: [{colour, values}], format, bytes, least}
   // values are parallel to times. Returns what hover() needs.
   function timeChart(canvas, plot) {
     const { g, width, height } = surface(canvas);
@@ -66,11 +80,17 @@ const charts = (() => {
     let most = plot.least || 0;
     for (let i = 0; i < plot.times.length; i++) {
       if (plot.times[i] < plot.from) continue;
-      most = Math.max(most, sums[i], ...plot.lines.map((l) => l.values[i]), ...plot.bars.map((b) => b.values[i]));
+      most = Math.max(
+        most,
+        sums[i],
+        ...plot.lines.map((l) => l.values[i]),
+        plot.bars.reduce((sum, b) => sum + b.values[i], 0),
+      );
     }
-    const { top, step } = roundUp(most, plot.base);
-    const y = (v) => area.bottom - v / top * (area.bottom - area.top);
-    const x = (t) => area.left + (t - plot.from) / (plot.to - plot.from) * (area.right - area.left);
+    const { top, step } = roundUp(most, plot.bytes);
+    const y = (v) => area.bottom - (v / top) * (area.bottom - area.top);
+    const x = (t) =>
+      area.left + ((t - plot.from) / (plot.to - plot.from)) * (area.right - area.left);
     g.font = font(11);
     g.textBaseline = 'middle';
     g.textAlign = 'right';
@@ -104,20 +124,31 @@ const charts = (() => {
       g.fillStyle = stack.colour;
       g.fill();
       g.globalAlpha = 1;
-      stack.values.forEach((v, i) => { below[i] += v; });
+      stack.values.forEach((v, i) => {
+        below[i] += v;
+      });
     }
   }
 
+  // Bars of one time stand on one another.
   function drawBars(g, plot, x, y, area) {
+    const below = plot.times.map(() => 0);
     for (const bars of plot.bars) {
-      const wide = Math.max(1, (x(plot.times[1] ?? 0) - x(plot.times[0] ?? 0)) - 2);
+      const wide = Math.max(1, x(plot.times[1] ?? 0) - x(plot.times[0] ?? 0) - 2);
       g.fillStyle = bars.colour;
       bars.values.forEach((v, i) => {
         if (v <= 0) return;
-        const tall = Math.max(2, area.bottom - y(v));
+        const foot = Math.min(area.bottom, y(below[i])),
+          tall = Math.max(2, foot - y(below[i] + v));
         g.beginPath();
-        g.roundRect(x(plot.times[i]) + 1, area.bottom - tall, wide, tall, [Math.min(3, wide / 2), Math.min(3, wide / 2), 0, 0]);
+        g.roundRect(x(plot.times[i]) + 1, foot - tall, wide, tall, [
+          Math.min(3, wide / 2),
+          Math.min(3, wide / 2),
+          0,
+          0,
+        ]);
         g.fill();
+        below[i] += v;
       });
     }
   }
@@ -142,17 +173,22 @@ const charts = (() => {
     }
   }
 
-  // Rows of the waterfall: [{label, note, tone, begin, end, parts: [{index, spans: [{from, to, kind}]}]}].
+  // Rows of the waterfall: [{label, note, tone, parts: [{index, spans: [{from, to, kind}]}]}].
   // Returns boxes for hover: [{x0, x1, y0, y1, row, part, span}].
   function waterfall(canvas, rows, from, to, stageColour) {
-    const narrow = canvas.clientWidth < 620, head = narrow ? 20 : 0;
+    const narrow = canvas.clientWidth < 620,
+      head = narrow ? 20 : 0;
     const lane = (row) => (row.parts.length > 12 ? 5 : row.parts.length > 4 ? 7 : 10);
-    const tall = (row) => head + Math.max(narrow ? 12 : 30, row.parts.length * (lane(row) + 2)) + 12;
-    const { g, width, height } = surface(canvas, rows.reduce((sum, row) => sum + tall(row), 30));
-    const area = { left: narrow ? 4 : 190, right: width - 8, top: 4, bottom: height - 24 };
-    timeAxis(g, area, from, to);
+    const tall = (row) =>
+      head + Math.max(narrow ? 12 : 30, row.parts.length * (lane(row) + 2)) + 12;
+    const { g, width, height } = surface(
+      canvas,
+      rows.reduce((sum, row) => sum + tall(row), 24),
+    );
+    const area = { left: narrow ? 4 : 190, right: width - 8, top: 18, bottom: height - 4 };
+    timeAxis(g, area, from, to, true);
     const boxes = [];
-    let top = area.top + 4;
+    let top = area.top + 8;
     rows.forEach((row, number) => {
       if (number > 0) {
         g.fillStyle = colour('--grid');
@@ -189,13 +225,22 @@ const charts = (() => {
 
   function drawSpan(g, span, y0, lane, from, to, area, stageColour) {
     if (span.to < from || span.from > to) return null;
-    const at = (t) => area.left + (Math.min(Math.max(t, from), to) - from) / (to - from) * (area.right - area.left);
-    const x0 = at(span.from), x1 = Math.max(at(span.to), x0 + 1.5);
+    const at = (t) =>
+      area.left +
+      ((Math.min(Math.max(t, from), to) - from) / (to - from)) * (area.right - area.left);
+    const x0 = at(span.from),
+      x1 = Math.max(at(span.to), x0 + 1.5);
     g.fillStyle = stageColour(span.kind);
     const waiting = span.kind === 'wait';
     const inset = waiting ? Math.floor(lane / 3) : 0;
     g.beginPath();
-    g.roundRect(x0, y0 + inset, x1 - x0, Math.max(1, lane - 2 * inset), waiting ? 0 : Math.min(2, (x1 - x0) / 2));
+    g.roundRect(
+      x0,
+      y0 + inset,
+      x1 - x0,
+      Math.max(1, lane - 2 * inset),
+      waiting ? 0 : Math.min(2, (x1 - x0) / 2),
+    );
     g.fill();
     return { x0, x1, y0, y1: y0 + lane };
   }

@@ -1,0 +1,180 @@
+// The commands that talk to a daemon, as a user types them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/end_to_end/daemon.h"
+#include "tests/support/data.h"
+
+namespace cuzk::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class ClientCommands : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    socket_ = "unix://" + scratch_.file("cuzk.sock");
+    daemon_.emplace(scratch_.path(), "[daemon]\nlisten = [\"" + socket_ +
+                                         "\", \"127.0.0.1:0\"]\nstatus_listen = \"127.0.0.1:0\"\n"
+                                         "[journal]\nfolder = \"" +
+                                         scratch_.file("journal") + "\"\n[gpus]\ncpu = \"only\"\n" +
+                                         "[[circuits]]\nname = \"mul1000\"\nzkey = \"" + kCase +
+                                         "/circuit_final.zkey\"\n");
+  }
+
+  CommandResult cuzk(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin() + 1, {"--addr", socket_});
+    return run_program(CUZK_COMMAND, arguments);
+  }
+  CommandResult submit(const std::string& id, std::vector<std::string> more = {}) {
+    std::vector<std::string> all = {
+        "submit", "--circuit", "mul1000", "--witness", kCase + "/witness.wtns", "--id", id};
+    all.insert(all.end(), more.begin(), more.end());
+    return cuzk(all);
+  }
+
+  const std::string kCase = CUZK_TEST_DATA "/circom/mul1000-bn128";
+  TemporaryFolder scratch_;
+  std::string socket_;
+  std::optional<DaemonProcess> daemon_;
+};
+
+TEST_F(ClientCommands, SubmitWaitsAndWritesAProofThatVerifies) {
+  const std::string proof = scratch_.file("proof.json"), values = scratch_.file("public.json");
+  const CommandResult done =
+      submit("a", {"--wait", "--proof", proof, "--public", values, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.out << done.err;
+  EXPECT_EQ(done.json()["state"], "completed");
+  EXPECT_GT(done.json()["total_s"], 0);
+  const CommandResult verified = run_program(
+      CUZK_COMMAND,
+      {"verify", "--vkey", kCase + "/verification_key.json", "--public", values, "--proof", proof});
+  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+}
+
+TEST_F(ClientCommands, AwaitReturnsTheSameBytesAgain) {
+  ASSERT_EQ(submit("a").exit_code, 0);
+  std::string before;
+  for (const char* name : {"once", "twice"}) {
+    const CommandResult done =
+        cuzk({"await", "a", "--timeout", "60s", "--out", scratch_.file(name)});
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("a is proved"));
+    const std::string bytes = read_text(scratch_.file(name));
+    EXPECT_TRUE(before.empty() || bytes == before);
+    before = bytes;
+  }
+  const CommandResult again = submit("a", {"--json"});
+  EXPECT_EQ(again.json()["joined"], true);
+}
+
+TEST_F(ClientCommands, JobsStatusAndTopTellOfIt) {
+  ASSERT_EQ(submit("a", {"--wait"}).exit_code, 0);
+  const Json jobs = cuzk({"jobs", "--json"}).json();
+  ASSERT_EQ(jobs["jobs"].size(), 1U);
+  EXPECT_EQ(jobs["jobs"][0]["job_id"], "a");
+  EXPECT_EQ(cuzk({"jobs", "--state", "failed", "--json"}).json()["jobs"].size(), 0U);
+  EXPECT_THAT(cuzk({"jobs"}).out, HasSubstr("completed"));
+  const CommandResult status = cuzk({"status"});
+  EXPECT_EQ(status.exit_code, 0);
+  EXPECT_THAT(status.out, HasSubstr("ready"));
+  EXPECT_EQ(cuzk({"status", "--json"}).json()["total_proofs_completed"], 1);
+  EXPECT_THAT(cuzk({"top", "--once"}).out, HasSubstr("1 proved"));
+}
+
+TEST_F(ClientCommands, KeysAreLoadedAndEvicted) {
+  const CommandResult loaded = cuzk({"preload", "circom:mul1000", "--json"});
+  ASSERT_EQ(loaded.exit_code, 0) << loaded.out << loaded.err;
+  EXPECT_EQ(loaded.json()["already_loaded"], false);
+  EXPECT_EQ(cuzk({"preload", "circom:mul1000", "--json"}).json()["already_loaded"], true);
+  EXPECT_EQ(cuzk({"evict", "circom:mul1000", "--json"}).json()["was_loaded"], true);
+  EXPECT_EQ(cuzk({"evict", "circom:mul1000", "--json"}).json()["was_loaded"], false);
+  const CommandResult unknown = cuzk({"preload", "nothing", "--json"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_EQ(unknown.json()["error"]["kind"], "not_found");
+}
+
+TEST_F(ClientCommands, ErrorsAreSentencesWithExitCodes) {
+  EXPECT_EQ(cuzk({"await", "none"}).exit_code, 2);
+  EXPECT_EQ(cuzk({"cancel", "none", "--json"}).json()["error"]["kind"], "not_found");
+  ASSERT_EQ(submit("a", {"--wait"}).exit_code, 0);
+  const CommandResult over = cuzk({"cancel", "a"});
+  EXPECT_EQ(over.exit_code, 1) << "it is over";
+  EXPECT_THAT(over.out, HasSubstr("completed"));
+  EXPECT_EQ(cuzk({"submit", "--circuit", "other", "--witness", kCase + "/witness.wtns"}).exit_code,
+            2);
+  EXPECT_EQ(cuzk({"submit", "--witness", "x"}).exit_code, 2) << "nothing is said to be proved";
+  EXPECT_EQ(cuzk({"submit", "--circuit", "mul1000"}).exit_code, 2);
+  EXPECT_EQ(cuzk({"jobs", "--state", "ended"}).exit_code, 2);
+  const CommandResult absent =
+      run_program(CUZK_COMMAND, {"status", "--addr", "unix://" + scratch_.file("none.sock")});
+  EXPECT_EQ(absent.exit_code, 2);
+  EXPECT_THAT(absent.err, HasSubstr("no daemon answers"));
+  EXPECT_EQ(run_program(CUZK_COMMAND, {"status", "--addr", "nowhere"}).exit_code, 2);
+}
+
+TEST_F(ClientCommands, LoadIsMeasuredAndCounted) {
+  std::vector<std::string> load = {
+      "bench",         "load",
+      "--addr",        socket_,
+      "--job",         "circuit=mul1000,witness=" + kCase + "/witness.wtns,weight=3",
+      "--job",         "circuit=mul1000,priority=low,witness=" + kCase + "/witness.wtns",
+      "--count",       "12",
+      "--concurrency", "3",
+      "--json"};
+  const CommandResult run = run_program(CUZK_COMMAND, load);
+  ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_EQ(run.json()["completed"], 12);
+  EXPECT_GT(run.json()["proofs_per_second"], 0);
+  EXPECT_LE(run.json()["latency_p50_ms"], run.json()["latency_p99_ms"]);
+  EXPECT_EQ(cuzk({"status", "--json"}).json()["total_proofs_completed"], 12);
+}
+
+TEST_F(ClientCommands, TheRestMirrorWorksWithCurl) {
+  if (run_program("curl", {"--version"}).exit_code != 0) GTEST_SKIP() << "needs curl";
+  const std::string base =
+      "http://127.0.0.1:" + daemon_->port_after("http 127.0.0.1:") + "/api/v1/";
+  const CommandResult sent =
+      run_program("curl", {"-sS", "--data-binary", "@" + kCase + "/witness.wtns",
+                           base + "circuits/mul1000/jobs?request_id=by-curl"});
+  EXPECT_EQ(sent.json()["job_id"], "by-curl") << sent.out << sent.err;
+  EXPECT_EQ(run_program("curl", {"-sS", base + "jobs/by-curl/wait?timeout=1m"}).json()["state"],
+            "completed");
+  const Json result = run_program("curl", {"-sS", base + "jobs/by-curl/result"}).json();
+  EXPECT_TRUE(result.contains("proof"));
+  EXPECT_TRUE(result.contains("public"));
+  EXPECT_EQ(run_program("curl", {"-sS", "-X", "DELETE", base + "jobs/by-curl"}).json()["state"],
+            "completed");
+}
+
+TEST(ConfigCommand, SaysWhetherADaemonWouldStart) {
+  const TemporaryFolder scratch;
+  const std::string file = scratch.file("cuzk.toml");
+  write_text(file, "[memory]\ntotal_budget = \"100MiB\"\npinned_budget = \"1GiB\"\n");
+  const CommandResult fine = run_program(CUZK_COMMAND, {"config", "check", file, "--json"});
+  ASSERT_EQ(fine.exit_code, 0) << fine.err;
+  EXPECT_EQ(fine.json()["memory_budget_bytes"], 100 << 20);
+  EXPECT_EQ(fine.json()["warnings"].size(), 1U);
+  write_text(file, "[memory]\ntotal_bugdet = \"100MiB\"\n");
+  const CommandResult wrong = run_program(CUZK_COMMAND, {"config", "check", file});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr(":2: there is no key memory.total_bugdet; did you mean "
+                                   "memory.total_budget?"));
+  write_text(file, "[[circuits]]\nname = \"a\"\nzkey = \"/none.zkey\"\n");
+  EXPECT_THAT(run_program(CUZK_COMMAND, {"config", "check", file}).err, HasSubstr("/none.zkey"));
+}
+
+TEST(ConfigCommand, PrintsWhatADaemonWouldUse) {
+  const TemporaryFolder scratch;
+  const std::string file = scratch.file("cuzk.toml"), again = scratch.file("again.toml");
+  write_text(file, "[http]\nmax_body = \"1MiB\"\n");
+  const CommandResult few =
+      run_program(CUZK_COMMAND, {"config", "print-effective", file, "--differences"});
+  EXPECT_EQ(few.out, "[http]\n# Largest request body.\nmax_body = \"1MiB\"\n");
+  write_text(again, run_program(CUZK_COMMAND, {"config", "print-effective", file}).out);
+  EXPECT_EQ(run_program(CUZK_COMMAND, {"config", "print-effective", again}).out, read_text(again));
+}
+
+}  // namespace
+}  // namespace cuzk::testing
