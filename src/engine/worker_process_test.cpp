@@ -24,8 +24,6 @@ using ::testing::UnorderedElementsAre;
 using namespace testing_support;
 using Clock = std::chrono::steady_clock;
 
-[[maybe_unused]] const int kServed = serve_if_asked();
-
 WorkerEngine open_or_fail(const std::filesystem::path& folder,
                           WorkerProcessOptions worker = worker_options()) {
   auto opened = open_worker_engine(engine_options_in(folder), std::move(worker));

@@ -1,13 +1,14 @@
-// A proving process for tests: the test program runs itself once more and becomes one before any
-// test begins. Include in one file of a program only.
+// A proving process for tests, and an engine that can be killed whole: the test program runs itself
+// once more and becomes one of them before any test begins.
 #pragma once
 
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <map>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -69,16 +70,24 @@ inline base::Result<WorkerParts> make_stand_in_worker(base::ByteSpan setup,
   return WorkerParts{stand_in_types(), std::move(executor)};
 }
 
-// Runs before main.
-inline int serve_if_asked() {
-  const std::string line = [] {
-    std::ifstream file("/proc/self/cmdline", std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  }();
-  const std::string first = line.substr(0, line.find('\0'));
-  if (line.compare(first.size() + 1, std::string(kWorkerWord).size(), kWorkerWord) != 0) return 0;
-  ::prctl(PR_SET_DUMPABLE, 0);  // no core files of crashes that are meant
-  ::_exit(serve_worker(kWorkerDescriptor, make_stand_in_worker));
+// Words of this program's command line.
+inline std::vector<std::string> own_words() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+// Runs before main, in one file of the program. `others`: what else a word makes of the program.
+using OtherPrograms = std::map<std::string, int (*)(const std::vector<std::string>& words)>;
+inline int become_what_is_asked(const OtherPrograms& others) {
+  const std::vector<std::string> words = own_words();
+  if (words.size() < 2) return 0;
+  ::prctl(PR_SET_DUMPABLE, words[1] == kWorkerWord ? 0 : 1);  // no core files of crashes on purpose
+  if (words[1] == kWorkerWord) ::_exit(serve_worker(kWorkerDescriptor, make_stand_in_worker));
+  const auto other = others.find(words[1]);
+  if (other != others.end()) ::_exit(other->second(words));
+  return 0;
 }
 
 inline WorkerProcessOptions worker_options(WorkerMood mood = WorkerMood::kWell) {
