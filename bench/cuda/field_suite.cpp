@@ -24,8 +24,10 @@ F expected_of(Probe probe, const F& a, const F& b) {
 
 template <class F>
 void check_field(Suite& suite) {
-  const std::vector<F> samples =
-      ::cuzk::cuda::field::field_samples<F>(suite.tiny() ? 4 : suite.quick() ? 60 : 1000, 9);
+  const std::vector<F> samples = ::cuzk::cuda::field::field_samples<F>(suite.tiny()    ? 4
+                                                                       : suite.quick() ? 60
+                                                                                       : 1000,
+                                                                       9);
   std::vector<F> a, b;
   for (const F& x : samples) {
     for (const F& y : samples) {

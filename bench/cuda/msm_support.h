@@ -1,5 +1,5 @@
-// What the suites of multiplications share: bases (i + 1) G on the device, scalars, and the sum that
-// such bases must give.
+// What the suites of multiplications share: bases (i + 1) G on the device, scalars, and the sum
+// that such bases must give.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,12 @@
 // Device transforms against a plain host transform, itself held against the definition.
+#include <array>
 #include <bit>
+#include <chrono>
 
 #include "bench/cuda/suite.h"
+#include "cuda/device/buffer.h"
 #include "cuda/poly/ntt.h"
+#include "cuda/poly/tiled.h"
 #include "poly/ntt_naive.h"
 
 namespace cuzk::bench::cuda {
@@ -140,6 +144,56 @@ void check_large(Suite& suite, std::size_t log2) {
   suite.expect(to_host(suite, span) == coefficients, name + "and back");
 }
 
+// A transform in tiles against the same on the device at once, both ways, and back. `tile_log2` is
+// that of the tiles.
+template <class F>
+void check_tiled(Suite& suite, std::size_t log2, std::size_t tile_log2, double* ms = nullptr) {
+  using ::cuzk::cuda::device::PinnedBuffer;
+  const std::size_t n = std::size_t{1} << log2;
+  const std::string name = std::string(F::Params::kName) + " 2^" + std::to_string(log2) +
+                           " in tiles of 2^" + std::to_string(tile_log2) + " ";
+  const auto plan = ::cuzk::cuda::poly::plan_tiled<F>(
+      log2, (tile_log2 == log2 ? sizeof(F) : 2 * sizeof(F)) << tile_log2);
+  suite.expect(plan.tile_log2 == tile_log2, name + "plan");
+  auto tiled = ::cuzk::cuda::poly::TiledTransform<F>::create(suite.stream(), plan);
+  auto whole = Transform<F>::create(suite.stream(), log2);
+  auto second = ::cuzk::cuda::device::Stream::create();
+  auto scratch = ::cuzk::cuda::device::Buffer::create(plan.scratch_bytes);
+  auto pinned = PinnedBuffer::create(n * sizeof(F));
+  if (!suite.expect_ok(tiled, name) || !suite.expect_ok(whole, name) ||
+      !suite.expect_ok(second, name) || !suite.expect_ok(scratch, name) ||
+      !suite.expect_ok(pinned, name)) {
+    return;
+  }
+  suite.expect_ok(suite.stream().synchronize(), name);
+  const std::array<const ::cuzk::cuda::device::Stream*, 2> streams = {&suite.stream(), &*second};
+  const auto bytes = scratch->template span<std::byte>(plan.scratch_bytes);
+  const std::vector<F> values = random_values<F>(n, log2 + 9);
+  const auto host = pinned->template span<F>(n);
+  for (const Order order : {Order::kNaturalToReversed, Order::kReversedToNatural}) {
+    for (const Points points : {Points::kDomain, Points::kCoset}) {
+      for (const bool is_inverse : {false, true}) {
+        const auto buffer = to_device(suite, values);
+        const auto span = buffer.template span<F>(n);
+        suite.expect_ok(is_inverse ? whole->inverse(suite.stream(), span, order, points)
+                                   : whole->forward(suite.stream(), span, order, points),
+                        name);
+        const auto expected = to_host(suite, span);
+        std::copy(values.begin(), values.end(), host.begin());
+        const auto begin = std::chrono::steady_clock::now();
+        suite.expect_ok(is_inverse ? tiled->inverse(streams, host, order, points, bytes)
+                                   : tiled->forward(streams, host, order, points, bytes),
+                        name);
+        const auto end = std::chrono::steady_clock::now();
+        if (ms != nullptr) *ms = std::chrono::duration<double, std::milli>(end - begin).count();
+        suite.expect(std::equal(host.begin(), host.end(), expected.begin()),
+                     name + (is_inverse ? "inverse" : "forward"));
+        if (ms != nullptr) return;
+      }
+    }
+  }
+}
+
 template <class F>
 void time_size(Suite& suite, std::size_t log2) {
   auto transform = Transform<F>::create(suite.stream(), log2);
@@ -169,9 +223,9 @@ void time_size(Suite& suite, std::size_t log2) {
 
 void check_transforms(Suite& suite) {
   for (std::size_t log2 = 0; log2 <= (suite.quick() ? 11 : 14); ++log2) {
-    if (suite.tiny() && log2 > 3 && log2 < 10) continue;
+    if (suite.tiny() && log2 != 2 && log2 != 5 && log2 != 11) continue;
     check_size<field::bls12_381::Fr>(suite, log2);
-    check_size<field::bn254::Fr>(suite, log2);
+    if (!suite.tiny()) check_size<field::bn254::Fr>(suite, log2);
   }
   if (!suite.quick()) {
     for (const std::size_t log2 : {16, 17, 18, 19, 20, 21}) {
@@ -181,6 +235,12 @@ void check_transforms(Suite& suite) {
       check_large<field::bls12_381::Fr>(suite, log2);
     }
     check_large<field::bn254::Fr>(suite, 26);
+  }
+  for (const auto& [log2, tile_log2] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {5, 5}, {12, 10}, {13, 10}, {13, 11}, {14, 11}, {14, 14}, {20, 10}, {20, 13}}) {
+    if ((suite.quick() && log2 > 13) || (suite.tiny() && log2 > 12)) continue;
+    check_tiled<field::bls12_381::Fr>(suite, log2, tile_log2);
+    check_tiled<field::bn254::Fr>(suite, log2, tile_log2);
   }
   suite.expect(!Transform<field::bn254::Fr>::create(suite.stream(), 29).ok(), "2^29 is refused");
   suite.section("transforms");
@@ -192,6 +252,11 @@ void time_transforms(Suite& suite) {
     time_size<field::bls12_381::Fr>(suite, log2);
   }
   time_size<field::bn254::Fr>(suite, 27);
+  for (const std::size_t tile_log2 : {20, 24}) {
+    double ms = 0;
+    check_tiled<field::bls12_381::Fr>(suite, 26, tile_log2, &ms);
+    std::printf("BLS12-381 Fr 2^26 from the host in tiles of 2^%zu: %.1f ms\n", tile_log2, ms);
+  }
 }
 
 void sweep_transforms(Suite& suite, std::size_t size_log2) {

@@ -28,9 +28,9 @@ struct Part {
     CUZK_TRY(part.bases, Buffer::create(range.count * sizeof(curve::Affine<G>)));
     CUZK_TRY(part.scalars, Buffer::create(range.count * sizeof(Scalar<G>)));
     CUZK_TRY(part.scratch, Buffer::create(part.plan.scratch_bytes + part.plan.sums_bytes));
-    CUZK_TRY_STATUS(::cuzk::cuda::msm::fill_multiples<G>(
-        part.stream, G::generator(), range.first + 1,
-        part.bases.span<curve::Affine<G>>(range.count)));
+    CUZK_TRY_STATUS(
+        ::cuzk::cuda::msm::fill_multiples<G>(part.stream, G::generator(), range.first + 1,
+                                             part.bases.span<curve::Affine<G>>(range.count)));
     CUZK_TRY_STATUS(::cuzk::cuda::device::upload<Scalar<G>>(
         part.stream, part.scalars.span<Scalar<G>>(range.count),
         std::span(all).subspan(range.first, range.count)));
@@ -94,6 +94,7 @@ void check_splits(Suite& suite) {
   const auto expected = closed_form<G>(scalars);
   for (const std::vector<double>& rates :
        {std::vector<double>{1}, {1, 1}, {3, 1}, {1, 0}, {1, 2, 3}}) {
+    if (suite.tiny() && rates.size() != 3) continue;
     run_split(suite, *devices, rates, scalars, expected, 1);
   }
   suite.section("split sums");

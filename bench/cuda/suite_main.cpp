@@ -1,6 +1,6 @@
-// cuda_suite [check] [time] [quick|tiny] [field|ntt|msm|forms|setup|split] [device NAME]: all checks,
-// then all timings, by default. cuda_suite trace|sweep [ntt|msm] size LOG2 is for profilers and for
-// tuning.
+// cuda_suite [check] [time] [quick|tiny] [field|ntt|msm|forms|setup|split] [device NAME]: all
+// checks, then all timings, by default. cuda_suite trace|sweep [ntt|msm] size LOG2 is for profilers
+// and for tuning.
 #include <charconv>
 
 #include "bench/cuda/suite.h"

@@ -201,8 +201,7 @@ class Setup {
           };
     };
     key_.vk.ic.resize(inputs);
-    CUZK_TRY_STATUS(
-        multiply<G1>(writer(0, waste_.gamma), key_.vk.ic, "set-up: public inputs"));
+    CUZK_TRY_STATUS(multiply<G1>(writer(0, waste_.gamma), key_.vk.ic, "set-up: public inputs"));
     CUZK_TRY(storage_.l, base::Buffer<curve::Affine<G1>>::allocate(
                              shape_.aux_count, base::MemoryCategory::kSrs, "L query"));
     return multiply<G1>(writer(inputs, waste_.delta), storage_.l.span(), "set-up: L query");
@@ -368,9 +367,9 @@ base::Result<std::shared_ptr<const ProvingKey<C>>> setup(const r1cs::Shape<typen
   });
 }
 
-#define CUZK_GROTH16_SETUP(CURVE)                                        \
-  template base::Result<ToxicWaste<CURVE>> random_toxic_waste();         \
-  template base::Result<std::shared_ptr<const ProvingKey<CURVE>>> setup( \
+#define CUZK_GROTH16_SETUP(CURVE)                                                             \
+  template base::Result<ToxicWaste<CURVE>> random_toxic_waste();                              \
+  template base::Result<std::shared_ptr<const ProvingKey<CURVE>>> setup(                      \
       const r1cs::Shape<CURVE::Fr>&, const ToxicWaste<CURVE>&, QapConvention, const Control&, \
       GeneratorMultiplier<CURVE>*)
 CUZK_GROTH16_SETUP(curve::Bls12_381);

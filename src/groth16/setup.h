@@ -23,8 +23,8 @@ struct ToxicWaste {
 template <class C>
 base::Result<ToxicWaste<C>> random_toxic_waste();
 
-// Multiples of the groups' generators in bulk: out[i] = scalars[i] * generator, sizes equal. A set-up
-// calls it from one thread.
+// Multiples of the groups' generators in bulk: out[i] = scalars[i] * generator, sizes equal. A
+// set-up calls it from one thread.
 template <class C>
 class GeneratorMultiplier {
  public:

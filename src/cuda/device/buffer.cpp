@@ -128,6 +128,24 @@ base::Status copy_bytes_on_device(const Stream& stream, void* to, const void* fr
                    "cudaMemcpyAsync on the device");
 }
 
+base::Status copy_rows_to_device(const Stream& stream, void* to, const void* from,
+                                 const RowCopy& rows) {
+  if (rows.row_count == 0 || rows.row_bytes == 0) return base::ok_status();
+  return to_status(
+      cudaMemcpy2DAsync(to, rows.to_pitch_bytes, from, rows.from_pitch_bytes, rows.row_bytes,
+                        rows.row_count, cudaMemcpyHostToDevice, stream.handle()),
+      "cudaMemcpy2DAsync to the device");
+}
+
+base::Status copy_rows_to_host(const Stream& stream, void* to, const void* from,
+                               const RowCopy& rows) {
+  if (rows.row_count == 0 || rows.row_bytes == 0) return base::ok_status();
+  return to_status(
+      cudaMemcpy2DAsync(to, rows.to_pitch_bytes, from, rows.from_pitch_bytes, rows.row_bytes,
+                        rows.row_count, cudaMemcpyDeviceToHost, stream.handle()),
+      "cudaMemcpy2DAsync to the host");
+}
+
 base::Status fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t count) {
   if (count == 0) return base::ok_status();
   return to_status(cudaMemsetAsync(to, value, count, stream.handle()), "cudaMemsetAsync");

@@ -135,6 +135,15 @@ base::Status copy_bytes_to_host(const Stream& stream, void* to, const void* from
                                 std::size_t count);
 base::Status copy_bytes_on_device(const Stream& stream, void* to, const void* from,
                                   std::size_t count);
+// Rows of equal length, each side with its own distance from row to row.
+struct RowCopy {
+  std::size_t row_count = 0, row_bytes = 0;
+  std::size_t to_pitch_bytes = 0, from_pitch_bytes = 0;
+};
+base::Status copy_rows_to_device(const Stream& stream, void* to, const void* from,
+                                 const RowCopy& rows);
+base::Status copy_rows_to_host(const Stream& stream, void* to, const void* from,
+                               const RowCopy& rows);
 base::Status fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t count);
 
 // Copies of equal sizes (checked). The host side must stay alive until the stream has passed them.

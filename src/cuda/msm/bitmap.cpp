@@ -42,15 +42,15 @@ base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap(
   return collect_bitmap<G>(stream, sum);
 }
 
-#define CUZK_CUDA_BITMAP_INSTANTIATE(G)                                                       \
-  template base::Status queue_bitmap<G>(                                                      \
-      const device::Stream&, device::DeviceSpan<const cuzk::curve::Affine<G>>,                \
-      device::DeviceSpan<const std::uint64_t>, device::DeviceSpan<std::byte>,                 \
-      device::DeviceSpan<std::byte>);                                                         \
-  template base::Result<cuzk::curve::Jacobian<G>> collect_bitmap<G>(                          \
-      const device::Stream&, device::DeviceSpan<std::byte>);                                  \
-  template base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap<G>(                           \
-      const device::Stream&, device::DeviceSpan<const cuzk::curve::Affine<G>>,                \
+#define CUZK_CUDA_BITMAP_INSTANTIATE(G)                                        \
+  template base::Status queue_bitmap<G>(                                       \
+      const device::Stream&, device::DeviceSpan<const cuzk::curve::Affine<G>>, \
+      device::DeviceSpan<const std::uint64_t>, device::DeviceSpan<std::byte>,  \
+      device::DeviceSpan<std::byte>);                                          \
+  template base::Result<cuzk::curve::Jacobian<G>> collect_bitmap<G>(           \
+      const device::Stream&, device::DeviceSpan<std::byte>);                   \
+  template base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap<G>(            \
+      const device::Stream&, device::DeviceSpan<const cuzk::curve::Affine<G>>, \
       device::DeviceSpan<const std::uint64_t>, device::DeviceSpan<std::byte>);
 CUZK_CUDA_BITMAP_INSTANTIATE(cuzk::curve::Bls12_381::G1)
 CUZK_CUDA_BITMAP_INSTANTIATE(cuzk::curve::Bls12_381::G2)

@@ -30,8 +30,7 @@ template <class G>
 base::Status queue_bitmap(const device::Stream& stream,
                           device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
                           device::DeviceSpan<const std::uint64_t> bitmap,
-                          device::DeviceSpan<std::byte> scratch,
-                          device::DeviceSpan<std::byte> sum);
+                          device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sum);
 // Waits for the stream and gives the sum that was left in `sum`.
 template <class G>
 base::Result<cuzk::curve::Jacobian<G>> collect_bitmap(const device::Stream& stream,

@@ -38,15 +38,14 @@ __global__ void __launch_bounds__(kBitmapThreads)
 // The list as one window with one bucket.
 inline MsmPlan bitmap_plan(std::size_t count) {
   constexpr int kRoundsMax = 6;
-  constexpr std::size_t kWorthARound = std::size_t{1} << 18;
+  constexpr double kWorthARound = 1 << 18;
   MsmPlan plan;
   plan.count = plan.part_count_max = count;
   plan.layout = WindowLayout::of(1, 1);
-  plan.run_length = 16;
+  plan.run_length_max = plan.policy.run_length_min = 16;
   plan.merge_run = 16;
-  while (plan.affine_rounds < kRoundsMax && count >> plan.affine_rounds >= kWorthARound) {
-    ++plan.affine_rounds;
-  }
+  plan.policy.affine_entries_min = kWorthARound;  // of the one bucket
+  plan.affine_rounds = kRoundsMax;
   return plan;
 }
 
@@ -82,9 +81,11 @@ base::Status sum_listed_bits(const device::Stream& stream,
   CUZK_TRY_STATUS(device::launched("list_bits_kernel"));
   const EntryLists<T> listed = {reinterpret_cast<const AffinePoint<T>*>(bases.data),
                                 arrays.sorted.points, offsets, plan.count, 1};
-  CUZK_TRY(const EntryLists<T> lists, add_pairs<T>(stream, plan, arrays.pairs, listed, 1));
+  const MsmPlan::Steps steps = plan.steps_of(plan.count);
+  CUZK_TRY(const EntryLists<T> lists,
+           add_pairs<T>(stream, plan, arrays.pairs, listed, plan.count, steps.affine_rounds, 1));
   sum_runs_kernel<<<sum_blocks(arrays.heads.count), kSumThreads, 0, stream.handle()>>>(
-      lists, plan.run_length, false, bucket, arrays.heads);
+      lists, steps.run_length, false, bucket, arrays.heads);
   CUZK_TRY_STATUS(device::launched("sum_runs_kernel"));
   return merge_heads(stream, arrays, bucket, 1, plan.merge_run);
 }
@@ -92,10 +93,10 @@ base::Status sum_listed_bits(const device::Stream& stream,
 }  // namespace cuzk::cuda::msm
 
 // The functions of bitmap_sum.h for one group.
-#define CUZK_CUDA_BITMAP(G)                                                             \
-  template std::uint64_t cuzk::cuda::msm::bitmap_scratch_bytes<G>(std::size_t);         \
-  template cuzk::base::Status cuzk::cuda::msm::sum_listed_bits<G>(                      \
-      const cuzk::cuda::device::Stream&,                                                \
-      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,                     \
-      cuzk::cuda::device::DeviceSpan<const std::uint64_t>,                              \
+#define CUZK_CUDA_BITMAP(G)                                                     \
+  template std::uint64_t cuzk::cuda::msm::bitmap_scratch_bytes<G>(std::size_t); \
+  template cuzk::base::Status cuzk::cuda::msm::sum_listed_bits<G>(              \
+      const cuzk::cuda::device::Stream&,                                        \
+      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,             \
+      cuzk::cuda::device::DeviceSpan<const std::uint64_t>,                      \
       cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>);

@@ -141,8 +141,8 @@ __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
 // the thread; what continues an earlier thread's run becomes a head of the next level.
 template <class T>
 __global__ void __launch_bounds__(kSumThreads)
-    merge_heads_kernel(RunHeads<T> heads, RunHeads<T> next, int merge_run,
-                       XyzzPoint<T>* buckets, std::size_t bucket_count) {
+    merge_heads_kernel(RunHeads<T> heads, RunHeads<T> next, int merge_run, XyzzPoint<T>* buckets,
+                       std::size_t bucket_count) {
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const int w = blockIdx.y;
   if (thread >= next.count) return;

@@ -23,8 +23,8 @@ enum class ScalarForm { kCanonical, kMontgomery };
 // A scalar of four 64-bit limbs and what its field says.
 struct ScalarParams {
   std::uint64_t modulus[4];
-  std::uint64_t half[4];    // (r - 1) / 2: the largest scalar that is not negated
-  std::uint64_t offset[4];  // K of the layout
+  std::uint64_t half[4];          // (r - 1) / 2: the largest scalar that is not negated
+  std::uint64_t offset[4];        // K of the layout
   std::uint64_t negated_inverse;  // -1 / modulus mod 2^64
 };
 

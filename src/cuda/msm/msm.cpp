@@ -36,25 +36,10 @@ ScalarParams params_of(const MsmPlan& plan) {
 base::Status check_count(std::size_t count, const MsmPolicy& policy) {
   const std::size_t tables = static_cast<std::size_t>(std::max(1, policy.table_count));
   if (count <= kCountMax / tables) return base::ok_status();
-  return base::Error{base::ErrorKind::kUnsupported,
-                     "a multiplication of " + std::to_string(count) + " points with " +
-                         std::to_string(tables) +
-                         " tables of multiples; the most entries at once are " +
-                         std::to_string(kCountMax)};
-}
-
-// The lengths of runs: long where there is enough work for all threads, else short, since then the
-// longest chain of additions is what takes the time.
-void choose_runs(MsmPlan& plan) {
-  const MsmPolicy& policy = plan.policy;
-  const double entries = static_cast<double>(plan.part_count_max) * plan.layout.window_count;
-  plan.run_length = policy.run_length_max;
-  while (plan.run_length > policy.run_length_min &&
-         entries / (plan.run_length << plan.affine_rounds) < policy.threads_wanted) {
-    plan.run_length /= 2;
-  }
-  const double heads = entries / (plan.run_length << plan.affine_rounds);
-  plan.merge_run = heads / 32 < policy.threads_wanted / 16 ? 8 : 32;
+  return base::Error{
+      base::ErrorKind::kUnsupported,
+      "a multiplication of " + std::to_string(count) + " points with " + std::to_string(tables) +
+          " tables of multiples; the most entries at once are " + std::to_string(kCountMax)};
 }
 
 // Sets at once, and the bytes that follow.
@@ -69,42 +54,46 @@ void choose_sets_at_once(MsmPlan& plan, std::uint64_t limit_bytes) {
   }
 }
 
+// The policy's numbers are BLS12-381 G1's. A product of Fp2 takes three times as long, so rounds
+// pay early; one of eight words less than half, so that they wait for memory (measured at 2^22).
+template <class G>
+std::size_t affine_entry_min(const MsmPolicy& policy) {
+  if (kIsExtension<G>) return policy.affine_count_min / 16;
+  return sizeof(typename G::Field) > 32 ? policy.affine_count_min : 4 * policy.affine_count_min;
+}
+
 // Rounds, runs and sets at once for the plan's layout and part size. Rounds keep their points:
 // without them a sum takes a third of the scratch, so they are the first to go.
 template <class G>
 void choose_steps(MsmPlan& plan, std::uint64_t limit_bytes) {
   const MsmPolicy& policy = plan.policy;
-  const std::size_t affine_count_min = policy.affine_count_min / (kIsExtension<G> ? 16 : 1);
-  const std::size_t entries = plan.entry_count_max();
-  double entries_per_bucket =
-      static_cast<double>(entries) / static_cast<double>(plan.layout.bucket_count_max());
-  plan.affine_rounds = 0;
-  while (entries >= affine_count_min && plan.affine_rounds < policy.affine_rounds_max &&
-         entries_per_bucket >= policy.affine_entries_min) {
-    ++plan.affine_rounds;
-    entries_per_bucket /= 2;
-  }
-  choose_runs(plan);
+  plan.affine_entry_min = affine_entry_min<G>(policy);
+  plan.run_length_max = policy.run_length_max;
+  plan.affine_rounds = policy.affine_rounds_max;
+  const MsmPlan::Steps steps = plan.steps_of(plan.part_count_max);
+  plan.affine_rounds = steps.affine_rounds;
+  const double heads = static_cast<double>(plan.part_count_max) * plan.layout.window_count /
+                       (steps.run_length << steps.affine_rounds);
+  plan.merge_run = heads / 32 < policy.threads_wanted / 16 ? 8 : 32;
   choose_sets_at_once<G>(plan, limit_bytes);
   if (plan.scratch_bytes <= limit_bytes || plan.affine_rounds == 0) return;
   plan.affine_rounds = 0;
-  choose_runs(plan);
   choose_sets_at_once<G>(plan, limit_bytes);
 }
 
-// What a plan in parts costs, in additions: each part also passes over the buckets that it touches
-// and waits for its longest chains.
+// What a plan in parts costs, in additions: each part also passes over the buckets that it touches,
+// and each group of sets waits for its longest chains, in every part and when it is reduced.
 double parts_cost(const MsmPlan& plan, const MsmPolicy& priced_policy) {
-  constexpr double kTouchCost = 0.5, kPartCost = 500000;
+  constexpr double kTouchCost = 0.5, kPartCost = 1e6, kReduceCost = 5e6;
   double cost = window_layout_cost(plan.layout, plan.count, priced_policy);
   double touched = 0;
   for (int set = 0; set < plan.layout.set_count; ++set) {
-    touched += static_cast<double>(
-        std::min(plan.layout.bucket_count(set), plan.entry_count_max()));
+    touched += static_cast<double>(std::min(plan.layout.bucket_count(set), plan.entry_count_max()));
   }
   const double parts =
       std::ceil(static_cast<double>(plan.count) / static_cast<double>(plan.part_count_max));
-  return cost + parts * (kTouchCost * touched + kPartCost);
+  const int groups = (plan.layout.set_count + plan.sets_at_once - 1) / plan.sets_at_once;
+  return cost + parts * (kTouchCost * touched + groups * kPartCost) + groups * kReduceCost;
 }
 
 }  // namespace
@@ -116,8 +105,7 @@ base::Result<MsmPlan> plan_msm(std::size_t count, const MsmPolicy& policy) {
   plan.count = plan.part_count_max = count;
   plan.policy = policy;
   if (count == 0) return plan;
-  plan.layout =
-      choose_windows(static_cast<int>(G::Scalar::kBitCount), count, priced<G>(policy));
+  plan.layout = choose_windows(static_cast<int>(G::Scalar::kBitCount), count, priced<G>(policy));
   choose_steps<G>(plan, policy.scratch_bytes_max);
   if (plan.scratch_bytes > policy.scratch_bytes_max) return plan_parts<G>(count, count, policy);
   return plan;
@@ -136,32 +124,32 @@ base::Result<MsmPlan> plan_parts(std::size_t count, std::size_t part_count_max,
   const int bits = static_cast<int>(G::Scalar::kBitCount);
   const std::uint64_t limit_bytes = policy.scratch_bytes_max;
   const MsmPolicy price = priced<G>(policy);
-  // Fewer buckets leave room for larger parts: every number of sets has its largest part.
+  // Fewer buckets leave room for larger parts, smaller parts for more sets at once: all pairs are
+  // priced that fit. When none fits the smallest stands, and its bytes say so.
   MsmPlan tried = best;
   tried.layout = choose_windows(bits, count, price);
   const int tables = tried.layout.table_count, fewest = tried.layout.set_count;
   const int most = policy.window_count != 0 ? fewest : std::max(fewest, kWindowsMax / tables);
+  const std::size_t largest = best.part_count_max;
   double best_cost = 0;
-  for (int sets = fewest; sets <= most; ++sets) {
+  bool is_whole = false;
+  for (int sets = fewest; sets <= most && !is_whole; ++sets) {
     tried.layout = WindowLayout::shared(bits, tables, sets);
-    tried.part_count_max = std::min(count, part_count_max);
-    for (;;) {
+    for (std::size_t part = largest;; part = std::max(kPartCountMin, part / 2)) {
+      tried.part_count_max = std::min(part, largest);
       const std::uint64_t more_bytes = more_bytes_per_term * tried.part_count_max;
       choose_steps<G>(tried, limit_bytes > more_bytes ? limit_bytes - more_bytes : 0);
-      if (tried.scratch_bytes + more_bytes <= limit_bytes) break;
-      if (tried.part_count_max <= kPartCountMin) break;
-      tried.part_count_max = std::max(kPartCountMin, tried.part_count_max / 2);
+      const bool fits = tried.scratch_bytes + more_bytes <= limit_bytes;
+      const double cost = parts_cost(tried, price);
+      if ((fits && (best_cost == 0 || cost < best_cost)) || (!fits && best_cost == 0)) {
+        best = tried;
+        best_cost = fits ? cost : 0;
+      }
+      // More sets or smaller parts would only cost more.
+      is_whole = fits && tried.part_count_max == largest &&
+                 tried.sets_at_once == std::min(sets, kSortSetsMax);
+      if (is_whole || tried.part_count_max <= kPartCountMin) break;
     }
-    const bool fits =
-        tried.scratch_bytes + more_bytes_per_term * tried.part_count_max <= limit_bytes;
-    const double cost = parts_cost(tried, price);
-    const bool is_whole = fits && tried.part_count_max == std::min(count, part_count_max);
-    // The last one stands when none fits: the smallest there is, whose bytes say so.
-    if (sets == fewest || best_cost == 0 || (fits && cost < best_cost)) {
-      best = tried;
-      best_cost = fits ? cost : 0;
-    }
-    if (is_whole) break;  // more sets would only cost more
   }
   return best;
 }
@@ -216,8 +204,8 @@ base::Result<cuzk::curve::Jacobian<G>> collect_product(const device::Stream& str
   if (plan.count == 0) return total;
   const std::size_t sets = static_cast<std::size_t>(plan.layout.set_count);
   std::vector<cuzk::curve::Xyzz<G>> host(2 * sets);
-  CUZK_TRY_STATUS(
-      device::copy_bytes_to_host(stream, host.data(), sums.data, window_sums_bytes<G>(plan.layout)));
+  CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, host.data(), sums.data,
+                                             window_sums_bytes<G>(plan.layout)));
   CUZK_TRY_STATUS(stream.synchronize());
   // Set s weighs 2^first_bit[s], the first bit of its lowest window.
   for (std::size_t s = sets; s-- > 0;) {

@@ -5,8 +5,8 @@
 // runs of equal length (bucket_kernels.cuh), buckets reduced by running sums on the device, windows
 // joined on the host. docs/math/cuda_msm.md has the counts.
 //
-// Three ways to use it. multiply() does all at once. queue_product() and collect_product() queue the
-// work, so that one thread keeps several streams busy. A sum in parts keeps its buckets on the
+// Three ways to use it. multiply() does all at once. queue_product() and collect_product() queue
+// the work, so that one thread keeps several streams busy. A sum in parts keeps its buckets on the
 // device while bases pass by in chunks (streamed.h): begin_parts(), add_part() for each chunk,
 // end_parts(), collect_product(). Nothing here allocates device memory: the caller gives scratch.
 // Partial results of several devices, each over a range of the terms, are added on the host.
@@ -33,14 +33,40 @@ struct MsmPlan {
   WindowLayout layout;
   bool is_in_parts = false;
   int sets_at_once = 1;
-  int affine_rounds = 0;
-  int run_length = 1;  // entries of one thread in the accumulation
+  int affine_rounds = 0;             // at most
+  std::size_t affine_entry_min = 0;  // entries of a set from which rounds are worth their latency
+  int run_length_max = 1;
   int merge_run = 32;  // heads of one thread in a level of merging
   std::uint64_t scratch_bytes = 0;
   std::uint64_t sums_bytes = 0;  // what queue_product leaves for collect_product
 
-  std::size_t entry_count_max() const {
-    return part_count_max * static_cast<std::size_t>(layout.table_count);
+  std::size_t entries_of(std::size_t terms) const {
+    return terms * static_cast<std::size_t>(layout.table_count);
+  }
+  std::size_t entry_count_max() const { return entries_of(part_count_max); }
+  // Rounds and run length for a part of `terms` terms: small parts take fewer and shorter ones.
+  // Runs are long where there is enough work for all threads, else short, since then the longest
+  // chain of additions is what takes the time.
+  struct Steps {
+    int affine_rounds, run_length;
+  };
+  Steps steps_of(std::size_t terms) const {
+    Steps steps = {0, run_length_max};
+    const std::size_t entries = entries_of(terms);
+    double per_bucket =
+        static_cast<double>(entries) / static_cast<double>(layout.bucket_count_max());
+    while (entries >= affine_entry_min && steps.affine_rounds < affine_rounds &&
+           per_bucket >= policy.affine_entries_min) {
+      ++steps.affine_rounds;
+      per_bucket /= 2;
+    }
+    const double all =
+        static_cast<double>(terms) * layout.window_count / (1 << steps.affine_rounds);
+    while (steps.run_length > policy.run_length_min &&
+           all / steps.run_length < policy.threads_wanted) {
+      steps.run_length /= 2;
+    }
+    return steps;
   }
 };
 
@@ -50,8 +76,8 @@ template <class G>
 using Scalar = cuzk::field::Canonical<typename G::Scalar::Params>;
 
 // The terms of one sum or of one part of it, on the device: term i is scalars[i] times the base
-// indices[i] - index_first, or base base_first + i when `indices` is empty. With a table of multiples, `bases`
-// holds all its tables (multiples_table.h).
+// indices[i] - index_first, or base base_first + i when `indices` is empty. With a table of
+// multiples, `bases` holds all its tables (multiples_table.h).
 template <class G>
 struct Terms {
   device::DeviceSpan<const cuzk::curve::Affine<G>> bases;
@@ -86,9 +112,10 @@ base::Result<MsmPlan> plan_parts(std::size_t count, std::size_t part_count_max,
                                  const MsmPolicy& policy = {},
                                  std::uint64_t more_bytes_per_term = 0);
 
-// Queues the sum of `terms` on the stream and returns; a plan in parts cuts the terms itself. `scratch` holds plan.scratch_bytes and may be
-// used again by later work of the same stream; `sums` holds plan.sums_bytes and belongs to the sum
-// until it is collected. terms.scalars.size == plan.count.
+// Queues the sum of `terms` on the stream and returns; a plan in parts cuts the terms itself.
+// `scratch` holds plan.scratch_bytes and may be used again by later work of the same stream; `sums`
+// holds plan.sums_bytes and belongs to the sum until it is collected. terms.scalars.size ==
+// plan.count.
 template <class G>
 base::Status queue_product(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
                            device::DeviceSpan<std::byte> scratch,
@@ -116,23 +143,23 @@ base::Result<cuzk::curve::Jacobian<G>> multiply(const device::Stream& stream, co
                                                 const Terms<G>& terms,
                                                 device::DeviceSpan<std::byte> scratch);
 
-#define CUZK_CUDA_MSM_FUNCTIONS(KEYWORD, G)                                                       \
-  KEYWORD template base::Result<MsmPlan> plan_msm<G>(std::size_t, const MsmPolicy&);              \
-  KEYWORD template base::Result<MsmPlan> plan_parts<G>(std::size_t, std::size_t,                  \
-                                                       const MsmPolicy&, std::uint64_t);          \
-  KEYWORD template base::Status queue_product<G>(                                                 \
-      const device::Stream&, const MsmPlan&, const Terms<G>&, device::DeviceSpan<std::byte>,      \
-      device::DeviceSpan<std::byte>);                                                             \
-  KEYWORD template base::Result<cuzk::curve::Jacobian<G>> collect_product<G>(                     \
-      const device::Stream&, const MsmPlan&, device::DeviceSpan<std::byte>);                      \
-  KEYWORD template base::Status begin_parts<G>(const device::Stream&, const MsmPlan&,             \
-                                               device::DeviceSpan<std::byte>);                    \
-  KEYWORD template base::Status add_part<G>(const device::Stream&, const MsmPlan&,                \
-                                            const Terms<G>&, device::DeviceSpan<std::byte>);      \
-  KEYWORD template base::Status end_parts<G>(const device::Stream&, const MsmPlan&,               \
-                                             device::DeviceSpan<std::byte>,                       \
-                                             device::DeviceSpan<std::byte>);                      \
-  KEYWORD template base::Result<cuzk::curve::Jacobian<G>> multiply<G>(                            \
+#define CUZK_CUDA_MSM_FUNCTIONS(KEYWORD, G)                                                        \
+  KEYWORD template base::Result<MsmPlan> plan_msm<G>(std::size_t, const MsmPolicy&);               \
+  KEYWORD template base::Result<MsmPlan> plan_parts<G>(std::size_t, std::size_t, const MsmPolicy&, \
+                                                       std::uint64_t);                             \
+  KEYWORD template base::Status queue_product<G>(const device::Stream&, const MsmPlan&,            \
+                                                 const Terms<G>&, device::DeviceSpan<std::byte>,   \
+                                                 device::DeviceSpan<std::byte>);                   \
+  KEYWORD template base::Result<cuzk::curve::Jacobian<G>> collect_product<G>(                      \
+      const device::Stream&, const MsmPlan&, device::DeviceSpan<std::byte>);                       \
+  KEYWORD template base::Status begin_parts<G>(const device::Stream&, const MsmPlan&,              \
+                                               device::DeviceSpan<std::byte>);                     \
+  KEYWORD template base::Status add_part<G>(const device::Stream&, const MsmPlan&,                 \
+                                            const Terms<G>&, device::DeviceSpan<std::byte>);       \
+  KEYWORD template base::Status end_parts<G>(const device::Stream&, const MsmPlan&,                \
+                                             device::DeviceSpan<std::byte>,                        \
+                                             device::DeviceSpan<std::byte>);                       \
+  KEYWORD template base::Result<cuzk::curve::Jacobian<G>> multiply<G>(                             \
       const device::Stream&, const MsmPlan&, const Terms<G>&, device::DeviceSpan<std::byte>);
 CUZK_CUDA_MSM_FUNCTIONS(extern, cuzk::curve::Bls12_381::G1)
 CUZK_CUDA_MSM_FUNCTIONS(extern, cuzk::curve::Bls12_381::G2)

@@ -19,13 +19,14 @@ inline constexpr std::size_t kCountMax = std::size_t{1} << 30;
 // The numbers that a plan is chosen by. They move time and memory, not results.
 struct MsmPolicy {
   // Cost of handling a bucket in the reduction, in additions of the accumulation.
-  double bucket_cost = 3.0;
+  double bucket_cost = 3.5;
   // Additions' worth of latency that each further window adds, whatever the count.
   double window_cost = 2000;
   // Rounds of batched affine additions before the runs in XYZZ coordinates, while the average
-  // bucket holds at least affine_entries_min entries. Below affine_count_min points (over an
-  // extension field, a sixteenth of that) the latency of the inversions is more than rounds save.
-  std::size_t affine_count_min = std::size_t{6} << 20;
+  // bucket holds at least affine_entries_min entries. Below affine_count_min entries of a set
+  // (over an extension field, a sixteenth of that) the latency of three more kernels a round is
+  // more than rounds save.
+  std::size_t affine_count_min = std::size_t{3} << 20;
   int affine_rounds_max = 3;
   double affine_entries_min = 4;
   int pair_run_length = 64;    // outputs of one thread in a round
@@ -88,8 +89,7 @@ inline double window_layout_cost(const WindowLayout& layout, std::size_t count,
                                  const MsmPolicy& policy) {
   double cost = static_cast<double>(layout.window_count) * static_cast<double>(count);
   for (int set = 0; set < layout.set_count; ++set) {
-    cost += policy.window_cost +
-            policy.bucket_cost * static_cast<double>(layout.bucket_count(set));
+    cost += policy.window_cost + policy.bucket_cost * static_cast<double>(layout.bucket_count(set));
   }
   return cost;
 }

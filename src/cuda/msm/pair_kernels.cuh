@@ -178,8 +178,7 @@ struct PairInFlight {
       start_copy(to + byte, reinterpret_cast<const std::byte*>(from) + byte);
     }
   }
-  __device__ void start_points(const WindowList<T>& list, const T* partial,
-                               std::byte* slot) const {
+  __device__ void start_points(const WindowList<T>& list, const T* partial, std::byte* slot) const {
     start(slot, list.bases + (index[0] & ~kSignBit));
     if (!is_pair) return;
     start(slot + sizeof(AffinePoint<T>), list.bases + (index[1] & ~kSignBit));

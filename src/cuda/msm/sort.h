@@ -1,9 +1,9 @@
 // Points of a multi-scalar multiplication sorted by bucket: a counting sort in two levels.
 //
-// For each set of buckets: digits, coarse bins (at most 1024, partitioned through shared memory so that
-// writes are runs), then a counting sort of each bin in tiles. No step depends on how the digits
-// are spread: a bin of any size is shared by as many tiles as it needs, and equal digits cost no
-// more than different ones. docs/math/cuda_msm.md counts the bytes.
+// For each set of buckets: digits, coarse bins (at most 1024, partitioned through shared memory so
+// that writes are runs), then a counting sort of each bin in tiles. No step depends on how the
+// digits are spread: a bin of any size is shared by as many tiles as it needs, and equal digits
+// cost no more than different ones. docs/math/cuda_msm.md counts the bytes.
 #pragma once
 
 #include <cstddef>

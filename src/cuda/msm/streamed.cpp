@@ -10,9 +10,9 @@ namespace {
 
 // Parts of an arena begin at multiples of this.
 constexpr std::uint64_t kAlignmentBytes = 256;
-// The first chunk's share of a block, and how much larger each next one is: a sum takes at least
-// three times as long as the upload of its bases.
-constexpr std::size_t kFirstShare = 16, kGrowth = 3;
+// The first chunk's share of a block, and how much larger each next one is: a sum takes about three
+// times as long as the upload of its bases.
+constexpr std::size_t kFirstShare = 12, kGrowth = 3;
 
 std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;

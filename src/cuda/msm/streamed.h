@@ -18,8 +18,8 @@
 
 namespace cuzk::cuda::msm {
 
-// Bases on the host: `pinned`, or what `read` writes when `pinned` is empty. `read` fills `out` with
-// bases [first, first + out.size()) on the calling thread, one call after another.
+// Bases on the host: `pinned`, or what `read` writes when `pinned` is empty. `read` fills `out`
+// with bases [first, first + out.size()) on the calling thread, one call after another.
 template <class G>
 struct HostBases {
   std::size_t count = 0;
@@ -41,16 +41,17 @@ class BaseFeed {
   static std::uint64_t device_bytes(std::size_t chunk_count);
   static std::uint64_t staging_bytes(const HostBases<G>& bases, std::size_t chunk_count);
 
-  // `blocks` holds device_bytes and `staging` staging_bytes, both until the feed is gone; the upload
-  // of the first chunk begins here, behind what `compute` has queued so far. Both streams are of the
-  // current device and outlive the feed. The bases stay alive until the last chunk was used.
+  // `blocks` holds device_bytes and `staging` staging_bytes, both until the feed is gone; the
+  // upload of the first chunk begins here, behind what `compute` has queued so far. Both streams
+  // are of the current device and outlive the feed. The bases stay alive until the last chunk was
+  // used.
   static base::Result<BaseFeed> create(const device::Stream& compute, const device::Stream& copy,
                                        HostBases<G> bases, std::size_t chunk_count,
                                        device::DeviceSpan<std::byte> blocks,
                                        std::span<std::byte> staging);
   // The next chunk, which work queued on `compute` from here on may read until next() is called
-  // again; an empty chunk after the last. Call it as soon as the work on the chunk before is queued:
-  // the upload then runs beside that work.
+  // again; an empty chunk after the last. Call it as soon as the work on the chunk before is
+  // queued: the upload then runs beside that work.
   base::Result<BaseChunk<G>> next();
 
  private:
@@ -74,9 +75,9 @@ class BaseFeed {
 
 // What a streamed sum needs beside its bases and scalars.
 struct StreamedPlan {
-  MsmPlan msm;                       // in parts of the chunks
-  std::uint64_t scratch_bytes = 0;   // on the device: sums, buckets, blocks of bases and scalars
-  std::uint64_t staging_bytes = 0;   // pinned
+  MsmPlan msm;                      // in parts of the chunks
+  std::uint64_t scratch_bytes = 0;  // on the device: sums, buckets, blocks of bases and scalars
+  std::uint64_t staging_bytes = 0;  // pinned
   bool scalars_on_host = false;
 };
 
@@ -92,7 +93,7 @@ struct StreamedScalars {
 template <class G>
 base::Result<StreamedPlan> plan_streamed(const HostBases<G>& bases, bool scalars_on_host,
                                          const MsmPolicy& policy = {},
-                                         std::size_t chunk_count_max = std::size_t{1} << 24);
+                                         std::size_t chunk_count_max = std::size_t{1} << 25);
 
 // sum of scalars[i] * bases[i], equal to multiply() over resident bases. Waits for both streams.
 template <class G>
@@ -101,12 +102,12 @@ base::Result<cuzk::curve::Jacobian<G>> multiply_streamed(
     const HostBases<G>& bases, const StreamedScalars<G>& scalars,
     device::DeviceSpan<std::byte> scratch, std::span<std::byte> staging);
 
-#define CUZK_CUDA_STREAMED(KEYWORD, G)                                                            \
-  KEYWORD template class BaseFeed<G>;                                                             \
-  KEYWORD template base::Result<StreamedPlan> plan_streamed<G>(const HostBases<G>&, bool,         \
-                                                               const MsmPolicy&, std::size_t);    \
-  KEYWORD template base::Result<cuzk::curve::Jacobian<G>> multiply_streamed<G>(                   \
-      const device::Stream&, const device::Stream&, const StreamedPlan&, const HostBases<G>&,     \
+#define CUZK_CUDA_STREAMED(KEYWORD, G)                                                         \
+  KEYWORD template class BaseFeed<G>;                                                          \
+  KEYWORD template base::Result<StreamedPlan> plan_streamed<G>(const HostBases<G>&, bool,      \
+                                                               const MsmPolicy&, std::size_t); \
+  KEYWORD template base::Result<cuzk::curve::Jacobian<G>> multiply_streamed<G>(                \
+      const device::Stream&, const device::Stream&, const StreamedPlan&, const HostBases<G>&,  \
       const StreamedScalars<G>&, device::DeviceSpan<std::byte>, std::span<std::byte>);
 CUZK_CUDA_STREAMED(extern, cuzk::curve::Bls12_381::G1)
 CUZK_CUDA_STREAMED(extern, cuzk::curve::Bls12_381::G2)

@@ -12,6 +12,7 @@
 #include "cuda/device/error.h"
 #include "cuda/msm/bucket_kernels.cuh"
 #include "cuda/msm/pair_kernels.cuh"
+#include "cuda/msm/plan_sizes.h"
 #include "cuda/msm/sort.h"
 #include "cuda/msm/window_sums.h"
 
@@ -21,12 +22,6 @@ namespace {
 // Blocks for so many threads of the summing kernels.
 unsigned sum_blocks(std::size_t threads) {
   return static_cast<unsigned>((threads + kSumThreads - 1) / kSumThreads);
-}
-
-// The most entries a window's lists can hold after a round: an output for each pair, and one for
-// the odd entry of each bucket.
-inline std::size_t halved(std::size_t entries, std::size_t bucket_count) {
-  return (entries + std::min(entries, bucket_count) + 1) / 2;
 }
 
 // Buckets of one thread in the reduction: fewer where few buckets would leave the device idle.
@@ -90,11 +85,9 @@ struct WindowArrays {
     const std::size_t kept =
         plan.is_in_parts ? static_cast<std::size_t>(plan.layout.set_count) : sets;
     buckets = arena.take<XyzzPoint<T>>(kept * bucket_count).data;
-    std::size_t entries = plan.entry_count_max();
-    sorted = take_sorted_sets(arena, entries, bucket_count, plan.sets_at_once);
+    sorted = take_sorted_sets(arena, plan.entry_count_max(), bucket_count, plan.sets_at_once);
     pairs.take(arena, plan);
-    for (int i = 0; i < plan.affine_rounds; ++i) entries = halved(entries, bucket_count);
-    heads.count = (entries + plan.run_length - 1) / plan.run_length;
+    heads.count = head_count_max(plan);
     next_heads.count = (heads.count + plan.merge_run - 1) / plan.merge_run;
     for (RunHeads<T>* part : {&heads, &next_heads}) {
       part->points = arena.take<XyzzPoint<T>>(sets * part->count).data;
@@ -125,16 +118,15 @@ inline base::Status halve_offsets(const device::Stream& stream, const std::uint3
   return device::launched("write_halves_kernel");
 }
 
-// Halves all lists plan.affine_rounds times.
+// Halves all lists, of at most `entries` entries, `rounds` times.
 template <class T>
 base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPlan& plan,
                                       const PairArrays<T>& arrays, EntryLists<T> lists,
-                                      int windows) {
-  std::size_t entries = plan.entry_count_max();
+                                      std::size_t entries, int rounds, int windows) {
   constexpr int kSlotBytes = kPairThreads * kPairSlotBytes<T>;
   CUZK_TRY_STATUS(device::allow_shared_bytes(
       reinterpret_cast<const void*>(&pair_backward_kernel<T>), kSlotBytes));
-  for (int i = 0; i < plan.affine_rounds; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     PairRound<T> round = {};
     round.in = lists;
     round.out = arrays.points[i % 2];
@@ -238,8 +230,7 @@ base::Status reduce_by_scan(const device::Stream& stream, const WindowArrays<T>&
                                                                                  count, half);
     CUZK_TRY_STATUS(device::launched("fold_step_kernel"));
   }
-  join_weighted_kernel<<<sets, 1, 0, queue>>>(suffixes, weighted, count, state.shift,
-                                              weighted_out);
+  join_weighted_kernel<<<sets, 1, 0, queue>>>(suffixes, weighted, count, state.shift, weighted_out);
   return device::launched("join_weighted_kernel");
 }
 
@@ -301,6 +292,10 @@ base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
   device::Arena arena(scratch);
   WindowArrays<T> arrays(arena, plan);
   const SortedScalars scalars = sorted_scalars<G>(plan, terms);
+  const MsmPlan::Steps steps = plan.steps_of(scalars.count);
+  const std::size_t entries = plan.entries_of(scalars.count), room = arrays.heads.count;
+  arrays.heads.count = head_count(entries, arrays.sorted.bucket_count, steps);
+  CUZK_CHECK(arrays.heads.count <= room);
   for (int first = 0; first < plan.layout.set_count; first += plan.sets_at_once) {
     const int sets = std::min(plan.sets_at_once, plan.layout.set_count - first);
     arrays.sorted.first_set = first;
@@ -309,11 +304,12 @@ base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
     const EntryLists<T> sorted = {reinterpret_cast<const AffinePoint<T>*>(terms.bases.data),
                                   arrays.sorted.points, arrays.sorted.bucket_offset,
                                   arrays.sorted.capacity, arrays.sorted.bucket_count};
-    CUZK_TRY(const EntryLists<T> lists, add_pairs<T>(stream, plan, arrays.pairs, sorted, sets));
+    CUZK_TRY(const EntryLists<T> lists,
+             add_pairs<T>(stream, plan, arrays.pairs, sorted, entries, steps.affine_rounds, sets));
     XyzzPoint<T>* buckets =
         arrays.buckets + (plan.is_in_parts ? first * arrays.sorted.bucket_count : 0);
     sum_runs_kernel<<<dim3(sum_blocks(arrays.heads.count), sets), kSumThreads, 0,
-                      stream.handle()>>>(lists, plan.run_length, plan.is_in_parts, buckets,
+                      stream.handle()>>>(lists, steps.run_length, plan.is_in_parts, buckets,
                                          arrays.heads);
     CUZK_TRY_STATUS(device::launched("sum_runs_kernel"));
     CUZK_TRY_STATUS(merge_heads(stream, arrays, buckets, sets, plan.merge_run));
@@ -344,16 +340,16 @@ base::Status reduce_parts(const device::Stream& stream, const MsmPlan& plan,
 }  // namespace cuzk::cuda::msm
 
 // The functions of window_sums.h for one group.
-#define CUZK_CUDA_WINDOW_SUMS(G)                                                              \
-  template std::uint64_t cuzk::cuda::msm::window_scratch_bytes<G>(                            \
-      const cuzk::cuda::msm::MsmPlan&);                                                       \
-  template cuzk::base::Status cuzk::cuda::msm::clear_buckets<G>(                              \
-      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
-      cuzk::cuda::device::DeviceSpan<std::byte>);                                             \
-  template cuzk::base::Status cuzk::cuda::msm::sum_terms<G>(                                  \
-      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
-      const cuzk::cuda::msm::ScalarParams&, const cuzk::cuda::msm::Terms<G>&,                 \
-      cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>);  \
-  template cuzk::base::Status cuzk::cuda::msm::reduce_parts<G>(                               \
-      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
+#define CUZK_CUDA_WINDOW_SUMS(G)                                                             \
+  template std::uint64_t cuzk::cuda::msm::window_scratch_bytes<G>(                           \
+      const cuzk::cuda::msm::MsmPlan&);                                                      \
+  template cuzk::base::Status cuzk::cuda::msm::clear_buckets<G>(                             \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                    \
+      cuzk::cuda::device::DeviceSpan<std::byte>);                                            \
+  template cuzk::base::Status cuzk::cuda::msm::sum_terms<G>(                                 \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                    \
+      const cuzk::cuda::msm::ScalarParams&, const cuzk::cuda::msm::Terms<G>&,                \
+      cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>); \
+  template cuzk::base::Status cuzk::cuda::msm::reduce_parts<G>(                              \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                    \
       cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>);

@@ -251,6 +251,77 @@ base::Status Transform<F>::move_to_coset(const device::Stream& stream, device::D
 }
 
 template <class F>
+base::Status Transform<F>::transform_columns(const device::Stream& stream,
+                                             device::DeviceSpan<F> values, const ColumnTile& tile,
+                                             bool to_reversed, bool is_inverse,
+                                             Points points) const {
+  const int k = static_cast<int>(size_log2_), elements_log2 = tile.row_log2 + tile.width_log2;
+  CUZK_CHECK(values.size == std::size_t{1} << elements_log2 && elements_log2 >= policy_.tile_log2);
+  CUZK_CHECK(tile.row_log2 >= 1 && tile.row_log2 <= kRootsLog2 && elements_log2 <= k);
+  const Side& side = is_inverse ? inverse_ : forward_;
+  NttPass<DeviceOf<F>> pass = {};
+  pass.values = to_device(values.data);
+  pass.size_log2 = pass.twiddle_log2 = pass.powers_log2 = k;
+  pass.block_log2 = elements_log2;
+  pass.level_count = tile.row_log2;
+  pass.column_count_log2 = policy_.tile_log2 - tile.row_log2;
+  pass.roots = to_device(side.roots);
+  pass.roots_log2 = std::min(k, kRootsLog2);
+  pass.eighth = std::bit_cast<EighthRoots<DeviceOf<F>>>(side.eighth);
+  pass.has_twiddles = true;
+  pass.is_last = !to_reversed;
+  pass.low_first = tile.first_column;
+  pass.direct_log2 = std::min(k, policy_.direct_table_log2);
+  pass.direct = k <= pass.direct_log2 ? to_device(side.direct) : nullptr;
+  pass.powers = {to_device(side.low), to_device(side.high), table_split_log2(k)};
+  if (is_inverse) {
+    const DeviceOf<F> two = DeviceOf<F>::from_u32(2);
+    pass.scaling = Scaling::kConstant;
+    pass.constant = points == Points::kCoset
+                        ? two.pow(static_cast<std::uint64_t>(k - tile.row_log2))
+                        : two.inverse().pow(static_cast<std::uint64_t>(tile.row_log2));
+  }
+  const int tile_elements = 1 << policy_.tile_log2;
+  const unsigned grid = 1u << (elements_log2 - policy_.tile_log2);
+  const int shared_bytes = (tile_elements + (tile_elements >> 5) * 4) * static_cast<int>(sizeof(F));
+  if (to_reversed) {
+    ntt_pass_kernel<true><<<grid, tile_elements / 8, shared_bytes, stream.handle()>>>(pass);
+  } else {
+    ntt_pass_kernel<false><<<grid, tile_elements / 8, shared_bytes, stream.handle()>>>(pass);
+  }
+  return device::launched("ntt_pass_kernel");
+}
+
+template <class F>
+base::Status Transform<F>::scale(const device::Stream& stream, device::DeviceSpan<F> values,
+                                 const ColumnTile& tile, bool is_reversed, bool is_inverse) const {
+  const Side& side = is_inverse ? inverse_ : forward_;
+  NttPass<DeviceOf<F>> pass = {};
+  pass.values = to_device(values.data);
+  pass.size_log2 = static_cast<int>(size_log2_);
+  pass.coset = {to_device(side.coset_low), to_device(side.coset_high),
+                table_split_log2(pass.size_log2)};
+  scale_tile_kernel<<<blocks_for(values.size), kBlock, 0, stream.handle()>>>(
+      pass, values.size, tile.row_log2, tile.width_log2, tile.first_column, is_reversed);
+  return device::launched("scale_tile_kernel");
+}
+
+template <class F>
+base::Status Transform<F>::scale_columns(const device::Stream& stream, device::DeviceSpan<F> values,
+                                         const ColumnTile& tile, bool is_inverse) const {
+  return scale(stream, values, tile, false, is_inverse);
+}
+
+template <class F>
+base::Status Transform<F>::scale_reversed(const device::Stream& stream,
+                                          device::DeviceSpan<F> values, std::size_t first,
+                                          bool is_inverse) const {
+  ColumnTile tile;
+  tile.first_column = first;
+  return scale(stream, values, tile, true, is_inverse);
+}
+
+template <class F>
 base::Status Transform<F>::reverse_order(const device::Stream& stream,
                                          device::DeviceSpan<F> values) const {
   CUZK_CHECK(values.size == size());

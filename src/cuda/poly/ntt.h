@@ -22,6 +22,13 @@ enum class Order { kNaturalToReversed, kReversedToNatural, kNatural };
 // Where polynomials are evaluated: s = 1, or the coset shift.
 enum class Points { kDomain, kCoset };
 
+// A tile of a larger transform's matrix (tiled.h): 2^width_log2 neighbouring columns of 2^row_log2
+// rows, row after row, from column first_column on.
+struct ColumnTile {
+  int row_log2 = 0, width_log2 = 0;
+  std::size_t first_column = 0;
+};
+
 // The tables of one domain on the current device; immutable after creation. F is a host field.
 template <class F>
 class Transform {
@@ -47,6 +54,20 @@ class Transform {
   // Swaps each element with the one at the bit-reversed index.
   base::Status reverse_order(const device::Stream& stream, device::DeviceSpan<F> values) const;
 
+  // Steps of a tiled transform of this domain (tiled.h), on tiles alone.
+  // The row_log2 levels on the largest blocks. An inverse one divides by 2^row_log2, or over the
+  // coset multiplies by the length of a row, which the scaling will divide by once too often.
+  base::Status transform_columns(const device::Stream& stream, device::DeviceSpan<F> values,
+                                 const ColumnTile& tile, bool to_reversed, bool is_inverse,
+                                 Points points) const;
+  // Multiplies by the powers of the shift that belong to the elements' indices, or by their
+  // inverses over the size: of a tile of columns, or of a run in reversed order from index `first`
+  // on.
+  base::Status scale_columns(const device::Stream& stream, device::DeviceSpan<F> values,
+                             const ColumnTile& tile, bool is_inverse) const;
+  base::Status scale_reversed(const device::Stream& stream, device::DeviceSpan<F> values,
+                              std::size_t first, bool is_inverse) const;
+
  private:
   // Powers of omega or its inverse. Twiddles of blocks above the direct table's order are products
   // of one low and one high power.
@@ -57,6 +78,8 @@ class Transform {
     std::array<F, 3> eighth = {};  // EighthRoots (radix8.h)
   };
   Side take_side(device::Arena& arena, bool is_inverse) const;
+  base::Status scale(const device::Stream& stream, device::DeviceSpan<F> values,
+                     const ColumnTile& tile, bool is_reversed, bool is_inverse) const;
   base::Status fill_side(const device::Stream& stream, const Side& side, const F& omega,
                          const F& shift, const F& scale) const;
   base::Status run(const device::Stream& stream, device::DeviceSpan<F> values, Order order,

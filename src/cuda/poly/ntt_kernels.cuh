@@ -43,9 +43,10 @@ struct NttPass {
   int roots_log2;
   EighthRoots<T> eighth;
   bool has_twiddles;
-  bool is_last;     // the values leave the transform: below p
+  bool is_last;  // the values leave the transform: below p
   // Twiddles are powers of a root of order 2^twiddle_log2, the block's size; in a tile of columns
-  // of a larger transform (tiled.h) that is the whole size, and the tile begins at column low_first.
+  // of a larger transform (tiled.h) that is the whole size, and the tile begins at column
+  // low_first.
   int twiddle_log2;
   std::size_t low_first;
   const T* direct;  // powers of order 2^direct_log2, or null: then `powers`, of order 2^powers_log2
@@ -114,8 +115,7 @@ template <class T>
 __device__ inline T column_twiddled(const NttPass<T>& pass, const T& value, std::size_t column,
                                     int row) {
   const int low_log2 = pass.block_log2 - pass.level_count;
-  const std::size_t low =
-      pass.low_first + (column & ((std::size_t{1} << low_log2) - 1));
+  const std::size_t low = pass.low_first + (column & ((std::size_t{1} << low_log2) - 1));
   const std::size_t e = low * reversed_bits(row, pass.level_count);
   if (pass.direct != nullptr) {
     return product(value, pass.direct[e << (pass.direct_log2 - pass.twiddle_log2)]);
@@ -333,6 +333,22 @@ __global__ void scale_kernel(const NttPass<T> pass) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i < std::size_t{1} << pass.size_log2)
     pass.values[i] = scaled(pass, pass.values[i], i).normalised();
+}
+
+// The same for a tile of columns, or for a run in reversed order from index `first` on.
+template <class T>
+__global__ void scale_tile_kernel(const NttPass<T> pass, std::size_t count, int row_log2,
+                                  int width_log2, std::size_t first, bool is_reversed) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= count) return;
+  std::size_t index;
+  if (is_reversed) {
+    index = reversed_bits(first + i, pass.size_log2);
+  } else {
+    const std::size_t row = i >> width_log2, low = i & ((std::size_t{1} << width_log2) - 1);
+    index = (row << (pass.size_log2 - row_log2)) + first + low;
+  }
+  pass.values[i] = pass.coset.times_power(pass.values[i], index).normalised();
 }
 
 template <class T>

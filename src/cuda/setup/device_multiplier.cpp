@@ -23,10 +23,9 @@ struct Generator {
     Generator out;
     CUZK_TRY(out.memory, device::Buffer::create(FixedBaseTable<G>::byte_count()));
     CUZK_TRY(out.points, device::Buffer::create(piece_count * sizeof(cuzk::curve::Affine<G>)));
-    CUZK_TRY(out.table,
-             FixedBaseTable<G>::create(stream, G::generator(),
-                                       out.memory.template span<std::byte>(
-                                           FixedBaseTable<G>::byte_count())));
+    CUZK_TRY(out.table, FixedBaseTable<G>::create(
+                            stream, G::generator(),
+                            out.memory.template span<std::byte>(FixedBaseTable<G>::byte_count())));
     return out;
   }
 };
@@ -71,8 +70,7 @@ class DeviceMultiplier : public groth16::GeneratorMultiplier<C> {
       const std::size_t count = std::min(piece_count_, out.size() - first);
       const auto on_device = scalars_.template span<Canonical>(count);
       const auto points = generator.points.template span<cuzk::curve::Affine<G>>(count);
-      CUZK_TRY_STATUS(
-          device::upload<Canonical>(stream_, on_device, scalars.subspan(first, count)));
+      CUZK_TRY_STATUS(device::upload<Canonical>(stream_, on_device, scalars.subspan(first, count)));
       CUZK_TRY_STATUS(generator.table.multiply(stream_, {on_device.data, count},
                                                msm::ScalarForm::kCanonical, points));
       CUZK_TRY_STATUS(

@@ -40,8 +40,8 @@ base::Result<FixedBaseTable<G>> FixedBaseTable<G>::create(const device::Stream& 
   const device::DeviceSpan<Point> table{reinterpret_cast<Point*>(memory.data), point_count<G>()};
   auto shifted = cuzk::curve::Jacobian<G>::from_affine(base);
   for (int w = 0; w < kWindowCount; ++w) {
-    CUZK_TRY_STATUS(msm::fill_multiples<G>(stream, shifted.to_affine(), 1,
-                                           table.subset(w * entries, entries)));
+    CUZK_TRY_STATUS(
+        msm::fill_multiples<G>(stream, shifted.to_affine(), 1, table.subset(w * entries, entries)));
     for (int i = 0; i < layout.bit_count[w]; ++i) shifted = shifted.doubled();
   }
   FixedBaseTable out;

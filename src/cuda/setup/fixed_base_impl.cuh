@@ -13,8 +13,7 @@ template <class T>
 __global__ void __launch_bounds__(msm::kMultiplesThreads)
     fixed_base_kernel(const curve::AffinePoint<T>* table, std::size_t entries,
                       msm::WindowLayout layout, msm::ScalarParams params, msm::ScalarForm form,
-                      const std::uint64_t* scalars,
-                      curve::AffinePoint<T>* out, std::size_t count) {
+                      const std::uint64_t* scalars, curve::AffinePoint<T>* out, std::size_t count) {
   constexpr std::size_t kEach = msm::kMultiplesPerThread;
   const std::size_t begin = (blockIdx.x * std::size_t{blockDim.x} + threadIdx.x) * kEach;
   if (begin >= count) return;
@@ -27,8 +26,7 @@ __global__ void __launch_bounds__(msm::kMultiplesThreads)
     const msm::RecodedScalar recoded = msm::recode(scalar, params);
     curve::XyzzPoint<T> sum = curve::XyzzPoint<T>::infinity();
     for (int w = 0; w < layout.window_count; ++w) {
-      const std::uint32_t digit =
-          msm::digit_at(recoded, layout.first_bit[w], layout.bit_count[w]);
+      const std::uint32_t digit = msm::digit_at(recoded, layout.first_bit[w], layout.bit_count[w]);
       if (digit == msm::kNoDigit) continue;
       curve::AffinePoint<T> point = table[w * entries + (digit & ~msm::kSignBit)];
       if ((digit & msm::kSignBit) != 0) point.y = -point.y;
@@ -47,23 +45,21 @@ base::Status multiply_by_table(const device::Stream& stream,
                                msm::ScalarForm form,
                                device::DeviceSpan<cuzk::curve::Affine<G>> out) {
   using T = curve::Coordinate<G>;
-  constexpr std::size_t kPerBlock =
-      std::size_t{msm::kMultiplesPerThread} * msm::kMultiplesThreads;
+  constexpr std::size_t kPerBlock = std::size_t{msm::kMultiplesPerThread} * msm::kMultiplesThreads;
   fixed_base_kernel<<<static_cast<unsigned>((out.size + kPerBlock - 1) / kPerBlock),
                       msm::kMultiplesThreads, 0, stream.handle()>>>(
       reinterpret_cast<const curve::AffinePoint<T>*>(table.data), layout.bucket_count_max(), layout,
-      params, form,
-      reinterpret_cast<const std::uint64_t*>(scalars.data),
+      params, form, reinterpret_cast<const std::uint64_t*>(scalars.data),
       reinterpret_cast<curve::AffinePoint<T>*>(out.data), out.size);
   return device::launched("fixed_base_kernel");
 }
 
 }  // namespace cuzk::cuda::setup
 
-#define CUZK_CUDA_MULTIPLY_BY_TABLE(G)                                               \
-  template cuzk::base::Status cuzk::cuda::setup::multiply_by_table<G>(               \
-      const cuzk::cuda::device::Stream&,                                             \
-      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,                  \
-      const cuzk::cuda::msm::WindowLayout&, const cuzk::cuda::msm::ScalarParams&,    \
-      cuzk::cuda::device::DeviceSpan<const cuzk::cuda::msm::Scalar<G>>,              \
+#define CUZK_CUDA_MULTIPLY_BY_TABLE(G)                                            \
+  template cuzk::base::Status cuzk::cuda::setup::multiply_by_table<G>(            \
+      const cuzk::cuda::device::Stream&,                                          \
+      cuzk::cuda::device::DeviceSpan<const cuzk::curve::Affine<G>>,               \
+      const cuzk::cuda::msm::WindowLayout&, const cuzk::cuda::msm::ScalarParams&, \
+      cuzk::cuda::device::DeviceSpan<const cuzk::cuda::msm::Scalar<G>>,           \
       cuzk::cuda::msm::ScalarForm, cuzk::cuda::device::DeviceSpan<cuzk::curve::Affine<G>>);

@@ -1,0 +1,62 @@
+// Transforms of vectors that lie on the host and do not fit the device: two passes over tiles.
+//
+// With n = R C the vector is a matrix of R rows. One pass does the log2 R levels on the largest
+// blocks, on tiles of neighbouring columns, the other transforms each row by itself; a tile of
+// either has C elements (docs/math/cuda_ntt.md). Each pass brings every element up and down once,
+// so the bus bounds the time. Two tiles are in flight, on a stream each.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "cuda/device/buffer.h"
+#include "cuda/poly/ntt.h"
+#include "cuda/poly/tiled_plan.h"
+
+namespace cuzk::cuda::poly {
+
+template <class F>
+TiledPlan plan_tiled(std::size_t size_log2, std::uint64_t scratch_bytes_max) {
+  return plan_tiles(size_log2, sizeof(F), scratch_bytes_max);
+}
+
+template <class F>
+class TiledTransform {
+ public:
+  // The domain of Transform::create(stream, size_log2). Tables take about 20 MiB.
+  static base::Result<TiledTransform> create(const device::Stream& stream, const TiledPlan& plan);
+
+  // As Transform's, for `values` on the host (pinned for speed), from natural to reversed order or
+  // back; kUnsupported for Order::kNatural. `scratch` holds plan.scratch_bytes. Uses both streams
+  // and waits for them.
+  base::Status forward(const std::array<const device::Stream*, 2>& streams, std::span<F> values,
+                       Order order, Points points, device::DeviceSpan<std::byte> scratch) const;
+  base::Status inverse(const std::array<const device::Stream*, 2>& streams, std::span<F> values,
+                       Order order, Points points, device::DeviceSpan<std::byte> scratch) const;
+
+ private:
+  // One run: what the passes share.
+  struct Run {
+    std::array<const device::Stream*, 2> streams;
+    std::span<F> values;
+    Order order;
+    Points points;
+    bool is_inverse;
+    device::DeviceSpan<std::byte> scratch;
+  };
+  base::Status run(const Run& run) const;
+  base::Status run_columns(const Run& run) const;
+  base::Status run_rows(const Run& run) const;
+  device::DeviceSpan<F> tile_of(const Run& run, std::size_t turn) const;
+
+  TiledPlan plan_;
+  Transform<F> whole_, row_;
+};
+
+extern template class TiledTransform<cuzk::field::bls12_381::Fr>;
+extern template class TiledTransform<cuzk::field::bn254::Fr>;
+
+}  // namespace cuzk::cuda::poly
