@@ -99,6 +99,15 @@ void RunTrace::name_job(JobId id, std::string name) {
   names_[id] = std::move(name);
 }
 
+void RunTrace::restart() {
+  const MutexLock lock(mutex_);
+  totals_ = {};
+  spans_.clear();
+  samples_.clear();
+  inner_.clear();
+  dropped_span_count_ = 0;
+}
+
 std::array<StageTotal, kStageCount> RunTrace::totals() const {
   const MutexLock lock(mutex_);
   return totals_;

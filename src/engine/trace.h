@@ -63,6 +63,9 @@ class RunTrace final : public StageObserver {
   // How spans of a job are called; its number otherwise.
   void name_job(JobId id, std::string name) CUZK_EXCLUDES(mutex_);
 
+  // Forgets spans, totals and samples, so that what comes next stands alone. Times go on.
+  void restart() CUZK_EXCLUDES(mutex_);
+
   double now_s() const;
   std::array<StageTotal, kStageCount> totals() const CUZK_EXCLUDES(mutex_);
   std::vector<TraceSample> samples() const CUZK_EXCLUDES(mutex_);

@@ -24,20 +24,56 @@ constexpr std::uint64_t kKiB = 1024, kMiB = kKiB * kKiB, kGiB = kKiB * kMiB;
 
 // Made by recording each circuit and counting; CircuitCounts.* in the tests does it again.
 constexpr Row kRows[] = {
-    {CircuitKind::kPorep, 2 * kKiB, {40, 2685673, 43806, 2687921, 14934653, 1526}},
-    {CircuitKind::kPorep, 8 * kMiB, {40, 3842449, 111998, 3844929, 21471181, 1526}},
-    {CircuitKind::kPorep, 512 * kMiB, {40, 4420837, 146094, 4423433, 24739445, 1526}},
-    {CircuitKind::kWinningPost, 2 * kKiB, {133, 91674, 91014, 90750, 827574, 961}},
-    {CircuitKind::kWinningPost, 8 * kMiB, {133, 233442, 231462, 230670, 2109294, 973}},
-    {CircuitKind::kWinningPost, 512 * kMiB, {133, 304326, 301686, 300630, 2750154, 979}},
-    {CircuitKind::kWinningPost, 32 * kGiB, {133, 375210, 371910, 370590, 3391014, 985}},
-    {CircuitKind::kWinningPost, 64 * kGiB, {133, 396000, 392634, 391314, 3577926, 986}},
-    {CircuitKind::kWindowPost, 2 * kKiB, {23, 22128, 21928, 21866, 199948, 961}},
-    {CircuitKind::kWindowPost, 8 * kMiB, {23, 65088, 64488, 64266, 588348, 973}},
-    {CircuitKind::kWindowPost, 512 * kMiB, {23, 86568, 85768, 85466, 782548, 979}},
-    {CircuitKind::kUpdate, 2 * kKiB, {5, 1703569, 26018, 1705039, 9354072, 1516}},
-    {CircuitKind::kUpdate, 8 * kMiB, {5, 9998039, 70266, 10007503, 54602188, 1516}},
-    {CircuitKind::kUpdate, 512 * kMiB, {5, 57401314, 779342, 57450479, 314834518, 1520}},
+    {CircuitKind::kPorep,
+     2 * kKiB,
+     {40, 2685673, 43806, 2687921, 14934653, 14934653, 8063763, 1526}},
+    {CircuitKind::kPorep,
+     8 * kMiB,
+     {40, 3842449, 111998, 3844929, 21471181, 21471181, 11534787, 1526}},
+    {CircuitKind::kPorep,
+     512 * kMiB,
+     {40, 4420837, 146094, 4423433, 24739445, 24739445, 13270299, 1526}},
+    {CircuitKind::kPorep,
+     32 * kGiB,
+     {328, 130169893, 1699102, 130278541, 722388563, 40136335, 21714708, 2466}},
+    {CircuitKind::kPorep,
+     64 * kGiB,
+     {328, 131076643, 1789606, 131185849, 727640495, 40428109, 21865926, 2466}},
+    {CircuitKind::kWinningPost, 2 * kKiB, {133, 91674, 91014, 90750, 827574, 827574, 272250, 961}},
+    {CircuitKind::kWinningPost,
+     8 * kMiB,
+     {133, 233442, 231462, 230670, 2109294, 2109294, 692010, 973}},
+    {CircuitKind::kWinningPost,
+     512 * kMiB,
+     {133, 304326, 301686, 300630, 2750154, 2750154, 901890, 979}},
+    {CircuitKind::kWinningPost,
+     32 * kGiB,
+     {133, 375210, 371910, 370590, 3391014, 51379, 16845, 985}},
+    {CircuitKind::kWinningPost,
+     64 * kGiB,
+     {133, 396000, 392634, 391314, 3577926, 54211, 17787, 986}},
+    {CircuitKind::kWindowPost, 2 * kKiB, {23, 22128, 21928, 21866, 199948, 199948, 65598, 961}},
+    {CircuitKind::kWindowPost, 8 * kMiB, {23, 65088, 64488, 64266, 588348, 588348, 192798, 973}},
+    {CircuitKind::kWindowPost, 512 * kMiB, {23, 86568, 85768, 85466, 782548, 782548, 256398, 979}},
+    {CircuitKind::kWindowPost,
+     32 * kGiB,
+     {25840, 126902376, 125727876, 125279217, 1147190526, 488374, 159999, 985}},
+    {CircuitKind::kWindowPost,
+     64 * kGiB,
+     {25301, 131500200, 130327200, 129887900, 1188396200, 516694, 169419, 986}},
+    {CircuitKind::kUpdate, 2 * kKiB, {5, 1703569, 26018, 1705039, 9354072, 9354072, 5115117, 1516}},
+    {CircuitKind::kUpdate,
+     8 * kMiB,
+     {5, 9998039, 70266, 10007503, 54602188, 54602188, 30022509, 1516}},
+    {CircuitKind::kUpdate,
+     512 * kMiB,
+     {5, 57401314, 779342, 57450479, 314834518, 314834518, 172351437, 1520}},
+    {CircuitKind::kUpdate,
+     32 * kGiB,
+     {5, 80978488, 965038, 81049499, 443680526, 99295454, 54529737, 1522}},
+    {CircuitKind::kUpdate,
+     64 * kGiB,
+     {5, 84931220, 1019390, 85006101, 465362330, 102825050, 56462031, 1522}},
 };
 
 constexpr std::uint64_t kElementBytes = sizeof(filecoin::Fr);
@@ -53,8 +89,7 @@ std::uint64_t assignment_bytes(std::uint64_t input_count, std::uint64_t aux_coun
 }
 
 std::uint64_t CircuitCounts::shape_bytes() const {
-  return term_count * kTermBytes +
-         kMatrixCount * (std::uint64_t{constraint_count} + 1) * kRowBeginBytes +
+  return stored_term_count * kTermBytes + (stored_row_count + kMatrixCount) * kRowBeginBytes +
          coefficient_count * kElementBytes;
 }
 

@@ -18,6 +18,8 @@ struct CircuitCounts {
   std::uint32_t scalar_count = 0;  // of aux: what is no bit
   std::uint32_t constraint_count = 0;
   std::uint64_t term_count = 0;  // of A, B and C
+  // What is kept of them where rows repeat.
+  std::uint64_t stored_term_count = 0, stored_row_count = 0;
   std::uint32_t coefficient_count = 0;
 
   // What a recorded shape takes once its vectors are trimmed.
@@ -26,8 +28,7 @@ struct CircuitCounts {
   std::uint64_t assignment_bytes() const;
 };
 
-// Error kUnsupported for circuits that filecoin::circuit_shape does not record, and for sizes
-// without published parameters.
+// Error kUnsupported for sizes without published parameters.
 base::Result<CircuitCounts> circuit_counts(filecoin::CircuitKind kind,
                                            const filecoin::SectorShape& shape);
 

@@ -167,7 +167,7 @@ TEST(FilecoinKeys, AreNamedAndFoundByTheFilesThatAreThere) {
   ASSERT_TRUE(key.ok()) << key.error().message;
   EXPECT_EQ(key->name, "wpost-2k");
   EXPECT_TRUE(key->identity().ok());
-  EXPECT_EQ(f.kinds.types->find_key("porep-32g").error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(f.kinds.types->find_key("porep-32g").error().kind, ErrorKind::kNotFound);
   EXPECT_THAT(f.kinds.types->find_key("porep-3k").error().message,
               HasSubstr("no key is named 'porep-3k'"));
 }

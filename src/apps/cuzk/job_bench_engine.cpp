@@ -1,0 +1,199 @@
+// Tables of loads for people, the same as JSON, trace and picture as files.
+#include "apps/cuzk/job_bench_engine.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "apps/cuzk/output.h"
+#include "base/file.h"
+#include "base/memory_limits.h"
+#include "base/threads.h"
+
+namespace cuzk::apps {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using Json = nlohmann::ordered_json;
+
+// Memory that no ledger counts: the program, stacks, the allocator's rest.
+constexpr std::uint64_t kUncountedBytes = std::uint64_t{64} << 20;
+
+double mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+bool within_budget(const EngineBenchRun& run) {
+  return run.settings.budget_bytes == 0 ||
+         run.result.resident_peak_bytes <= run.settings.budget_bytes + kUncountedBytes;
+}
+
+bool is_good(const EngineBenchRun& run) {
+  return run.result.valid_count == run.result.job_count && run.result.counters_are_zero() &&
+         within_budget(run);
+}
+
+// 100 means that the busiest kind of worker never waited.
+double percent_of_floor(const LoadResult& result) {
+  return result.wall_s > 0 ? 100 * result.floor_s() / result.wall_s : 0;
+}
+
+Json resident_json(const engine::Resident& resident) {
+  return {{"total_bytes", resident.total_bytes()},
+          {"anonymous_bytes", resident.anonymous_bytes},
+          {"file_bytes", resident.file_bytes},
+          {"threads", resident.thread_count}};
+}
+
+Json run_json(const EngineBenchRun& run) {
+  const LoadResult& result = run.result;
+  Json stages = Json::object();
+  for (std::size_t i = 0; i < engine::kStageCount; ++i) {
+    const engine::StageTotal& total = result.stages[i];
+    stages[std::string(to_string(static_cast<engine::Stage>(i)))] = {
+        {"workers", result.workers[i]},
+        {"count", total.count},
+        {"failed", total.failed_count},
+        {"busy_s", total.busy_s},
+        {"longest_s", total.longest_s}};
+  }
+  const engine::SchedulerCounts& counts = result.report.counts;
+  return {{"jobs", result.job_count},
+          {"valid", result.valid_count},
+          {"faults", result.faults},
+          {"need_bytes", run.need_bytes},
+          {"budget_bytes", run.settings.budget_bytes},
+          {"jobs_in_flight_max", result.report.jobs_in_flight_max},
+          {"stages", stages},
+          {"wall_s", result.wall_s},
+          {"cpu_s", result.cpu_s},
+          {"floor_s", result.floor_s()},
+          {"percent_of_floor", percent_of_floor(result)},
+          {"ledger_peak_bytes", result.ledger_peak_bytes},
+          {"resident_peak_bytes", result.resident_peak_bytes},
+          {"resident_before", resident_json(result.before)},
+          {"resident_after", resident_json(result.after)},
+          {"descriptors_before", result.descriptors_before},
+          {"descriptors_after", result.descriptors_after},
+          {"evicted_keys", counts.evicted_keys},
+          {"key_switches", counts.key_switches},
+          {"retried_partitions", counts.retried_partitions},
+          {"counters_are_zero", result.counters_are_zero()}};
+}
+
+std::string table(const std::vector<EngineBenchRun>& runs) {
+  std::string out = fmt::format(
+      "{:>10} {:>3} {:>3} {:>3} {:>3} {:>11} {:>8} {:>8} {:>8} {:>6} {:>9} {:>9} {:>8} {:>8}\n",
+      "budget MiB", "pw", "gw", "gt", "j", "valid", "wall s", "cpu s", "floor s", "%", "ledger",
+      "RSS peak", "before", "after");
+  for (const EngineBenchRun& run : runs) {
+    const LoadResult& r = run.result;
+    out += fmt::format(
+        "{:>10.0f} {:>3} {:>3} {:>3} {:>3} {:>5}/{:<5} {:>8.2f} {:>8.2f} {:>8.2f} {:>6.1f} "
+        "{:>9.1f} {:>9.1f} {:>8.1f} {:>8.1f}\n",
+        mib(run.settings.budget_bytes), r.workers[0], r.workers[1], r.workers[2],
+        r.report.jobs_in_flight_max, r.valid_count, r.job_count, r.wall_s, r.cpu_s, r.floor_s(),
+        percent_of_floor(r), mib(r.ledger_peak_bytes), mib(r.resident_peak_bytes),
+        mib(r.before.total_bytes()), mib(r.after.total_bytes()));
+    for (const std::string& fault : r.faults) out += "  " + printable(fault) + "\n";
+  }
+  return out;
+}
+
+Answer runs_answer(const std::vector<EngineBenchRun>& runs) {
+  bool good = true;
+  Json list = Json::array();
+  for (const EngineBenchRun& run : runs) {
+    good = good && is_good(run);
+    list.push_back(run_json(run));
+  }
+  Answer answer(table(runs), good ? kExitYes : kExitNo);
+  answer.add("runs", std::move(list), "")
+      .add("threads", base::thread_count(), "threads of computation")
+      .add_bytes("need_bytes", runs.at(0).need_bytes, "largest job's need");
+  return answer;
+}
+
+base::Result<Answer> critical_answer(EngineBench& bench, const EngineLoadRequest& request,
+                                     Session& session) {
+  CUZK_TRY(const auto wait,
+           bench.critical(request.critical_count, request.low_count, session.control()));
+  const bool all_valid = wait.valid_count == 2 * wait.count;
+  Answer answer(fmt::format("{} critical jobs while {} low ones fill the engine.", wait.count,
+                            wait.low_count),
+                all_valid ? kExitYes : kExitNo);
+  answer.add("valid", all_valid, "all valid")
+      .add_seconds("own_median_s", wait.own_median_s, "alone, median")
+      .add_seconds("own_max_s", wait.own_max_s, "alone, longest")
+      .add_seconds("median_s", wait.median_s, "under load, median")
+      .add_seconds("p99_s", wait.p99_s, "under load, 99 of 100")
+      .add_seconds("max_s", wait.max_s, "under load, longest")
+      .add_seconds("chunk_s", wait.chunk_s, "longest chunk of a low job")
+      .add("inline_count", wait.inline_count, "stages run inside low work");
+  return answer;
+}
+
+// The budget in bytes, or a factor of the need.
+base::Status choose_budget(const EngineLoadRequest& request, EngineSettings& settings,
+                           double& factor) {
+  const std::string& text = request.budget;
+  if (!text.empty() && text.back() == 'x') {
+    const auto read = std::from_chars(text.data(), text.data() + text.size() - 1, factor);
+    if (read.ec == std::errc() && read.ptr == text.data() + text.size() - 1 && factor >= 1) {
+      return base::ok_status();
+    }
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("--budget: found {}, expected a factor from 1 on, as 1.2x", text)};
+  }
+  CUZK_TRY(const auto limits, base::detect_memory_limits());
+  CUZK_TRY(settings.budget_bytes, base::resolve_budget(text, limits));
+  return base::ok_status();
+}
+
+base::Status write_documents(const EngineLoadRequest& request,
+                             const EngineBench::Documents& documents) {
+  if (!request.trace.empty()) CUZK_TRY_STATUS(base::write_file(request.trace, documents.json));
+  if (!request.plot.empty()) CUZK_TRY_STATUS(base::write_file(request.plot, documents.svg));
+  return base::ok_status();
+}
+
+}  // namespace
+
+base::Result<Answer> bench_engine(const EngineLoadRequest& request, Session& session) {
+  const bool is_one = !request.grid && !request.critical;
+  std::vector<OutputPath> outputs;
+  if (!request.trace.empty()) outputs.push_back({"--trace", request.trace});
+  if (!request.plot.empty()) outputs.push_back({"--plot", request.plot});
+  if (!outputs.empty() && !is_one) {
+    return Error{ErrorKind::kInvalidArgument,
+                 "--trace and --plot are of one run, not of --grid or --critical"};
+  }
+  CUZK_TRY_STATUS(check_outputs(outputs, {}, Overwrite::kReplace));
+  EngineBenchOptions options = request.options;
+  options.folder = request.folder.empty() ? std::filesystem::temp_directory_path() /
+                                                fmt::format("cuzk-bench-{}", ::getuid())
+                                          : request.folder;
+  if (request.soak_count != 0 || request.critical) options.porep_count = 0;
+  double factor = 0;
+  CUZK_TRY_STATUS(choose_budget(request, options.settings, factor));
+  CUZK_TRY_STATUS(make_folder(options.folder));
+  CUZK_TRY(const auto bench, EngineBench::make(options, session.progress()));
+  if (request.critical) return critical_answer(*bench, request, session);
+  if (request.grid) {
+    CUZK_TRY(const auto runs, bench->grid(session.control()));
+    return runs_answer(runs);
+  }
+  EngineBench::Documents documents;
+  std::vector<EngineBenchRun> runs;
+  if (request.soak_count != 0) {
+    CUZK_TRY(auto run, bench->soak(request.soak_count, &documents, session.control()));
+    runs.push_back(std::move(run));
+  } else {
+    CUZK_TRY(auto run, bench->run(options.settings, factor, &documents, session.control()));
+    runs.push_back(std::move(run));
+  }
+  CUZK_TRY_STATUS(write_documents(request, documents));
+  return runs_answer(runs);
+}
+
+}  // namespace cuzk::apps
