@@ -77,6 +77,7 @@ void add_bench_commands(CLI::App& app, Invocation& invocation) {
   CLI::App* group = app.add_subcommand("bench", "Replays and measurements of the engine");
   group->require_subcommand(1);
   add_incident_command(*group, invocation);
+  add_engine_bench_command(*group, invocation);
 }
 
 }  // namespace cuzk::apps

@@ -33,6 +33,7 @@ void add_filecoin_verify_command(CLI::App& group, Invocation& invocation);
 
 // The group `cuzk bench ...`.
 void add_bench_commands(CLI::App& app, Invocation& invocation);
+void add_engine_bench_command(CLI::App& group, Invocation& invocation);
 
 // Adds a sub-command with the options that all take. `example` is shown under its help.
 CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
