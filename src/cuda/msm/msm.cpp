@@ -42,16 +42,26 @@ base::Status check_count(std::size_t count, const MsmPolicy& policy) {
           " tables of multiples; the most entries at once are " + std::to_string(kCountMax)};
 }
 
-// Sets at once, and the bytes that follow.
+// The most sets at once whose scratch fits the limit, or one, and the bytes that follow.
 template <class G>
 void choose_sets_at_once(MsmPlan& plan, std::uint64_t limit_bytes) {
   plan.sums_bytes = window_sums_bytes<G>(plan.layout);
-  plan.sets_at_once = std::min(plan.layout.set_count, kSortSetsMax);
-  plan.scratch_bytes = window_scratch_bytes<G>(plan);
-  while (plan.sets_at_once > 1 && plan.scratch_bytes > limit_bytes) {
-    --plan.sets_at_once;
-    plan.scratch_bytes = window_scratch_bytes<G>(plan);
+  int least = 1, most = std::min(plan.layout.set_count, kSortSetsMax);
+  const auto bytes_of = [&plan](int sets) {
+    plan.sets_at_once = sets;
+    return plan.scratch_bytes = window_scratch_bytes<G>(plan);
+  };
+  if (bytes_of(most) <= limit_bytes) return;
+  --most;
+  while (least < most) {
+    const int middle = (least + most + 1) / 2;
+    if (bytes_of(middle) <= limit_bytes) {
+      least = middle;
+    } else {
+      most = middle - 1;
+    }
   }
+  bytes_of(least);
 }
 
 // The policy's numbers are BLS12-381 G1's. A product of Fp2 takes three times as long, so rounds
@@ -135,6 +145,7 @@ base::Result<MsmPlan> plan_parts(std::size_t count, std::size_t part_count_max,
   bool is_whole = false;
   for (int sets = fewest; sets <= most && !is_whole; ++sets) {
     tried.layout = WindowLayout::shared(bits, tables, sets);
+    if (best_cost != 0 && window_layout_cost(tried.layout, count, price) > best_cost) break;
     for (std::size_t part = largest;; part = std::max(kPartCountMin, part / 2)) {
       tried.part_count_max = std::min(part, largest);
       const std::uint64_t more_bytes = more_bytes_per_term * tried.part_count_max;
