@@ -4,7 +4,9 @@
 // pieces start after the call and end before its return. Under that sanitizer both edges are told.
 #include "base/threads.h"
 
+#include <atomic>
 #include <memory>
+#include <vector>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
@@ -73,6 +75,35 @@ void parallel_for(std::size_t begin, std::size_t end, std::size_t grain,
     order.piece_ends();
   });
   order.joined();
+}
+
+bool parallel_tasks(std::size_t count, Checkpoint* checkpoint,
+                    const std::function<void(std::size_t)>& body) {
+  if (checkpoint == nullptr) {
+    parallel_for(0, count, 1, [&body](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) body(i);
+    });
+    return true;
+  }
+  if (checkpoint->wanted() && !checkpoint->pass()) return false;
+  std::vector<unsigned char> done(count);
+  for (;;) {
+    // One piece a round begins unasked, so that there is progress however often work is set aside.
+    std::atomic<bool> some_left{false}, unasked{true};
+    parallel_for(0, count, 1, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        if (done[i] != 0) continue;
+        if (!unasked.exchange(false) && (some_left.load() || checkpoint->wanted())) {
+          some_left.store(true);
+          return;
+        }
+        body(i);
+        done[i] = 1;
+      }
+    });
+    if (!some_left.load()) return true;
+    if (!checkpoint->pass()) return false;
+  }
 }
 
 void parallel_invoke(const std::function<void()>& first, const std::function<void()>& second) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <functional>
 
+#include "base/checkpoint.h"
+
 namespace cuzk::base {
 
 // Worker threads that parallel loops may use; at least 1. Defaults to the CPUs this process may
@@ -19,6 +21,13 @@ void set_thread_count(std::size_t count);
 // ones are dropped) and is thrown to the caller: only memory that was refused may travel so.
 void parallel_for(std::size_t begin, std::size_t end, std::size_t grain,
                   const std::function<void(std::size_t, std::size_t)>& body);
+
+// Calls body(i) once for each i below `count`, each a piece of some milliseconds. While
+// `checkpoint` wants something no further piece begins; when those that run are done the caller
+// passes it and goes on with the rest. False where the checkpoint said no: some pieces are not done
+// then. Nothing is asked where there is no checkpoint.
+bool parallel_tasks(std::size_t count, Checkpoint* checkpoint,
+                    const std::function<void(std::size_t)>& body);
 
 // Runs the callables side by side and returns when all are done.
 void parallel_invoke(const std::function<void()>& first, const std::function<void()>& second);

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/checkpoint_test_support.h"
+
 namespace cuzk::base {
 namespace {
 
@@ -44,6 +46,36 @@ TEST(ParallelFor, Nests) {
     }
   });
   EXPECT_EQ(count.load(), 1000);
+}
+
+TEST(ParallelTasks, DoesEachPieceOnceHoweverOftenItIsSetAside) {
+  for (const int every : {2, 3, 17}) {
+    testing::CountingCheckpoint checkpoint(every, -1);
+    std::vector<std::atomic<int>> done(200);
+    EXPECT_TRUE(parallel_tasks(200, &checkpoint, [&](std::size_t i) { ++done[i]; }));
+    for (std::size_t i = 0; i < done.size(); ++i) EXPECT_EQ(done[i].load(), 1) << i;
+    EXPECT_GT(checkpoint.pass_count, 0);
+  }
+}
+
+TEST(ParallelTasks, BeginsNoFurtherPieceOnceTheCheckpointSaidNo) {
+  testing::CountingCheckpoint checkpoint(10, 2);
+  std::atomic<int> done{0};
+  EXPECT_FALSE(parallel_tasks(1000, &checkpoint, [&](std::size_t) { ++done; }));
+  EXPECT_LT(done.load(), 100);
+  const int before = done.load();
+  EXPECT_FALSE(parallel_tasks(1000, &checkpoint, [&](std::size_t) { ++done; }));
+  EXPECT_EQ(done.load(), before);
+}
+
+TEST(ParallelTasks, NeedsNoCheckpointAndNoPiece) {
+  std::atomic<int> done{0};
+  EXPECT_TRUE(parallel_tasks(100, nullptr, [&](std::size_t) { ++done; }));
+  EXPECT_EQ(done.load(), 100);
+  EXPECT_TRUE(parallel_tasks(0, nullptr, [&](std::size_t) { ++done; }));
+  testing::CountingCheckpoint checkpoint(1000, -1);
+  EXPECT_TRUE(parallel_tasks(0, &checkpoint, [&](std::size_t) { ++done; }));
+  EXPECT_EQ(done.load(), 100);
 }
 
 TEST(ParallelInvoke, RunsBothAndWaits) {

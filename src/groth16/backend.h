@@ -35,6 +35,8 @@ struct ProveInputs {
   std::shared_ptr<const r1cs::Assignment<typename C::Fr>> assignment;
   // Asked between stages and between pieces of the long ones; a cancelled proof is kCancelled.
   Control control = {};
+  // Of the shape, where the caller keeps it with the key; else each start makes its own.
+  std::shared_ptr<const r1cs::Density> density = {};
 };
 
 // Bytes that one proof takes from the ledger beside its inputs, by stage. Without an assignment the
@@ -43,7 +45,7 @@ struct MemoryPlan {
   std::uint64_t evaluation_bytes = 0;   // a, b and h, freed at the end of start
   std::uint64_t msm_scratch_bytes = 0;  // scalars of one piece, buckets and digits, transforms
   std::uint64_t pending_bytes = 0;      // what a PendingProof holds
-  std::uint64_t density_bytes = 0;      // of the shape, kept for the next proof of the same shape
+  std::uint64_t density_bytes = 0;      // of the shape, during start, where it was not given
   std::uint64_t finish_bytes = 0;       // scratch of finish, beside pending_bytes
 
   // The most that is held at any one time: evaluation ends before the pending proof begins.

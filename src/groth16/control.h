@@ -37,4 +37,15 @@ struct Control {
   }
 };
 
+// A control as the checkpoint of a computation. Borrows it.
+class ControlCheckpoint final : public base::Checkpoint {
+ public:
+  explicit ControlCheckpoint(const Control& control) : control_(control) {}
+  bool wanted() const noexcept override { return control_.wanted(); }
+  bool pass() override { return control_.check("a computation").ok(); }
+
+ private:
+  const Control& control_;
+};
+
 }  // namespace cuzk::groth16

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <memory>
 
-#include "base/mutex.h"
 #include "base/scratch.h"
 #include "curve/scalar_multiply.h"
 #include "groth16/backend.h"
@@ -141,7 +140,7 @@ class CpuBackend final : public Backend<C> {
     CUZK_CHECK(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
     const ProvingKey<C>& key = *inputs.key;
     const Assignment& assignment = *inputs.assignment;
-    CUZK_TRY(const auto density, density_of(inputs.shape));
+    CUZK_TRY(const auto density, density_of(inputs));
     CUZK_TRY_STATUS(check_key_fits(key, *inputs.shape, *density));
     CUZK_TRY_STATUS(check_assignment_fits(assignment, *inputs.shape));
     CUZK_TRY(auto c, sum_h(inputs));
@@ -175,38 +174,26 @@ class CpuBackend final : public Backend<C> {
     return sum_all<G1>(key.h, scalars.values(), inputs.control, "H query");
   }
 
-  // The shape's density, kept for the next proof of the same shape.
-  base::Result<std::shared_ptr<const r1cs::Density>> density_of(
-      const std::shared_ptr<const Shape>& shape) {
-    {
-      const base::MutexLock lock(mutex_);
-      if (density_ != nullptr && density_shape_.lock() == shape) return shared(density_);
-    }
+  // The shape's density: the caller's, or made for this proof and counted while it lives.
+  static base::Result<std::shared_ptr<const r1cs::Density>> density_of(
+      const ProveInputs<C>& inputs) {
+    if (inputs.density != nullptr) return inputs.density;
+    const Shape& shape = *inputs.shape;
     const auto words = [](std::uint64_t bits) { return (bits + 63) / 64; };
     CUZK_TRY(auto permit, base::Ledger::process().admit(
-                              8 * (2 * words(shape->aux_count) + words(shape->input_count)),
+                              8 * (2 * words(shape.aux_count) + words(shape.input_count)),
                               base::MemoryCategory::kMatrices, "density of a circuit"));
-    auto density = std::make_shared<CountedDensity>();
-    density->permit = std::move(permit);
-    density->density = r1cs::density_of(*shape);
-    const base::MutexLock lock(mutex_);
-    density_shape_ = shape;
-    density_ = density;
-    return shared(density_);
+    auto counted = std::make_shared<CountedDensity>();
+    counted->permit = std::move(permit);
+    counted->density = r1cs::density_of(shape);
+    const r1cs::Density* const density = &counted->density;
+    return std::shared_ptr<const r1cs::Density>(std::move(counted), density);
   }
 
   struct CountedDensity {
     base::Permit permit;
     r1cs::Density density;
   };
-  static std::shared_ptr<const r1cs::Density> shared(
-      const std::shared_ptr<const CountedDensity>& counted) {
-    return {counted, &counted->density};
-  }
-
-  base::Mutex mutex_;
-  std::weak_ptr<const Shape> density_shape_ CUZK_GUARDED_BY(mutex_);
-  std::shared_ptr<const CountedDensity> density_ CUZK_GUARDED_BY(mutex_);
 };
 
 }  // namespace

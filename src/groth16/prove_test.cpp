@@ -258,7 +258,8 @@ TYPED_TEST(ProveTest, PlansWhatTheLedgerThenSees) {
   using enum base::MemoryCategory;
   EXPECT_EQ(used(kPending), exact.pending_bytes);
   EXPECT_EQ(pending->byte_count(), exact.pending_bytes);
-  EXPECT_EQ(used(kMatrices), exact.density_bytes);
+  EXPECT_EQ(used(kMatrices), 0u);
+  EXPECT_EQ(peak(after, kMatrices), exact.density_bytes);
   EXPECT_EQ(used(kEvaluation), 0u);
   EXPECT_EQ(used(kMsmScratch), 0u);
   EXPECT_EQ(peak(after, kEvaluation), exact.evaluation_bytes);
@@ -269,6 +270,22 @@ TYPED_TEST(ProveTest, PlansWhatTheLedgerThenSees) {
   EXPECT_EQ(finished.of(kPending).used_bytes, before.of(kPending).used_bytes);
   EXPECT_LE(peak(finished, kMsmScratch), exact.msm_scratch_bytes);
   EXPECT_LE(finished.total.peak_bytes - before.total.used_bytes, exact.peak_bytes());
+}
+
+// A density that comes with the inputs is used, and none is made.
+TYPED_TEST(ProveTest, UsesTheDensityThatComesWithTheInputs) {
+  using C = typename TestFixture::C;
+  using Fr = typename TestFixture::Fr;
+  auto inputs = this->inputs_for(testing::mixed<Fr>(300, 3));
+  const auto backend = make_cpu_backend<C>();
+  const auto expected = backend->start(inputs, testing::test_blinding<C>()).value()->finish();
+  auto& ledger = base::Ledger::process();
+  ledger.reset_peaks();
+  const auto before = ledger.snapshot().of(base::MemoryCategory::kMatrices);
+  inputs.density = std::make_shared<const r1cs::Density>(r1cs::density_of(*inputs.shape));
+  const auto pending = backend->start(inputs, testing::test_blinding<C>()).value();
+  EXPECT_EQ(ledger.snapshot().of(base::MemoryCategory::kMatrices).peak_bytes, before.used_bytes);
+  EXPECT_EQ(pending->finish().value(), *expected);
 }
 
 // A budget of `bytes` above what is held, for as long as it lives.

@@ -14,8 +14,8 @@
 namespace cuzk::groth16 {
 
 // Scalars in one multiplication. Large enough that the buckets' cost is small beside it (a window
-// of 17 bits adds 2 * 2^16 to 2^22 additions), small enough to bound memory and the wait for a
-// stop.
+// of 17 bits adds 2 * 2^16 to 2^22 additions), small enough to bound memory. A stop is noticed
+// within a piece, too.
 inline constexpr std::size_t kPieceScalars = std::size_t{1} << 22;
 
 // A query's scalars with the places of their points, owned.
@@ -59,8 +59,8 @@ struct CountedOnes {
 // The sums throw base::OutOfMemory or std::bad_alloc when the scratch of msm/ is refused: start and
 // finish of the backend catch it.
 
-// sum of values[j] * bases[indices[j]] plus the bases whose bit is set in `ones`. Stops with
-// kCancelled between pieces of `piece_scalars` scalars.
+// sum of values[j] * bases[indices[j]] plus the bases whose bit is set in `ones`, in pieces of
+// `piece_scalars` scalars. Stops with kCancelled within some milliseconds.
 template <class G, class F>
 base::Result<curve::Jacobian<G>> sum_selected(const msm::PointSource<G>& bases,
                                               const base::BitVector& ones,
@@ -68,13 +68,14 @@ base::Result<curve::Jacobian<G>> sum_selected(const msm::PointSource<G>& bases,
                                               const Control& control, std::string_view stage,
                                               std::size_t piece_scalars = kPieceScalars) {
   control.begin_stage(stage, 1 + scalars.values.size());
-  auto sum = msm::sum_by_bitmap<G>(bases, ones.words());
+  ControlCheckpoint checkpoint(control);
+  auto sum = msm::sum_by_bitmap<G>(bases, ones.words(), &checkpoint);
   control.advance(1);
   for (std::size_t first = 0; first < scalars.values.size(); first += piece_scalars) {
     CUZK_TRY_STATUS(control.check(stage));
     const std::size_t count = std::min(piece_scalars, scalars.values.size() - first);
     sum += msm::multiply_indexed<G>(bases, scalars.indices.span().subspan(first, count),
-                                    scalars.values.span().subspan(first, count));
+                                    scalars.values.span().subspan(first, count), &checkpoint);
     control.advance(count);
   }
   CUZK_TRY_STATUS(control.check(stage));
@@ -88,11 +89,12 @@ base::Result<curve::Jacobian<G>> sum_walk(const msm::PointSource<G>& bases,
                                           std::string_view stage,
                                           std::size_t piece_scalars = kPieceScalars) {
   control.begin_stage(stage, 1 + walk.scalar_count());
+  ControlCheckpoint checkpoint(control);
   auto sum = curve::Jacobian<G>::infinity();
   {
     CUZK_TRY(const auto ones,
              CountedOnes::of(walk, base::MemoryCategory::kMsmScratch, "ones of one query"));
-    sum = msm::sum_by_bitmap<G>(bases, ones.bits.words());
+    sum = msm::sum_by_bitmap<G>(bases, ones.bits.words(), &checkpoint);
   }
   control.advance(1);
   const std::size_t piece = std::min(piece_scalars, walk.scalar_count());
@@ -104,7 +106,7 @@ base::Result<curve::Jacobian<G>> sum_walk(const msm::PointSource<G>& bases,
     const auto indices = scalars.indices.span().first(count);
     const auto values = scalars.values.span().first(count);
     walk.scalars(first, indices, values);
-    sum += msm::multiply_indexed<G>(bases, indices, values);
+    sum += msm::multiply_indexed<G>(bases, indices, values, &checkpoint);
     control.advance(count);
   }
   CUZK_TRY_STATUS(control.check(stage));
@@ -118,11 +120,12 @@ base::Result<curve::Jacobian<G>> sum_all(
     std::span<const field::Canonical<typename G::Scalar::Params>> scalars, const Control& control,
     std::string_view stage, std::size_t piece_scalars = kPieceScalars) {
   control.begin_stage(stage, scalars.size());
+  ControlCheckpoint checkpoint(control);
   auto sum = curve::Jacobian<G>::infinity();
   for (std::size_t first = 0; first < scalars.size(); first += piece_scalars) {
     CUZK_TRY_STATUS(control.check(stage));
     const std::size_t count = std::min(piece_scalars, scalars.size() - first);
-    sum += msm::multiply<G>(bases.subset(first, count), scalars.subspan(first, count));
+    sum += msm::multiply<G>(bases.subset(first, count), scalars.subspan(first, count), &checkpoint);
     control.advance(count);
   }
   CUZK_TRY_STATUS(control.check(stage));

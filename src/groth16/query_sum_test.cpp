@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/checkpoint_test_support.h"
 #include "groth16/test_circuits.h"
 
 namespace cuzk::groth16 {
@@ -101,6 +102,29 @@ TEST(QuerySum, StopsBetweenPieces) {
   ASSERT_FALSE(sum.ok());
   EXPECT_EQ(sum.error().kind, base::ErrorKind::kCancelled);
   EXPECT_EQ(sink.done, 1u);
+}
+
+// A stop inside the only piece of a query is noticed before its end.
+TEST(QuerySum, StopsInsideAPiece) {
+  testing::Random random(23);
+  const auto points = random_points(2000, random);
+  const msm::PointSource<G1> source{std::span<const C::G1Affine>(points)};
+  std::vector<C::FrCanonical> scalars;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    scalars.push_back((-Fr::from_u64(i + 1)).to_canonical());
+  }
+  base::testing::CountingCheckpoint goes_on(3, -1), says_no(3, 2);
+  Control control;
+  control.checkpoint = &goes_on;
+  const auto whole = sum_all<G1>(source, scalars, control, "test");
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(*whole, sum_all<G1>(source, scalars, {}, "test").value());
+  EXPECT_GT(goes_on.pass_count, 2);
+  control.checkpoint = &says_no;
+  const auto stopped = sum_all<G1>(source, scalars, control, "test");
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::kCancelled);
+  EXPECT_EQ(stopped.error().message, "cancelled while working on test");
 }
 
 }  // namespace

@@ -15,15 +15,14 @@ constexpr std::size_t kElementGrain = 16384;  // elements of a pointwise pass
 constexpr std::string_view kStage = "evaluation and transforms";
 constexpr std::uint64_t kStageUnits = 9;  // three evaluations, six transforms
 
-// Calls body(first_row, rows) for blocks of rows that cover `values`.
+// Calls body(first_row, rows) for blocks of rows that cover `values`, as far as the checkpoint lets
+// it.
 template <class F, class Body>
-void for_row_blocks(std::span<F> values, const Body& body) {
+void for_row_blocks(std::span<F> values, base::Checkpoint& checkpoint, const Body& body) {
   const std::size_t block_count = (values.size() + kRowBlock - 1) / kRowBlock;
-  base::parallel_for(0, block_count, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t block = begin; block < end; ++block) {
-      const std::size_t first = block * kRowBlock;
-      body(first, values.subspan(first, std::min(kRowBlock, values.size() - first)));
-    }
+  base::parallel_tasks(block_count, &checkpoint, [&](std::size_t block) {
+    const std::size_t first = block * kRowBlock;
+    body(first, values.subspan(first, std::min(kRowBlock, values.size() - first)));
   });
 }
 
@@ -40,16 +39,20 @@ class Quotient {
  public:
   Quotient(const r1cs::Shape<F>& shape, const r1cs::Assignment<F>& assignment,
            const QapDomain<F>& qap, const Control& control)
-      : shape_(shape), assignment_(assignment), qap_(qap), control_(control) {}
+      : shape_(shape),
+        assignment_(assignment),
+        qap_(qap),
+        control_(control),
+        checkpoint_(control) {}
 
   // The product of a and b on the coset, as values.
   base::Status form_coset_product(std::span<F> a, std::span<F> b) {
-    for_row_blocks(a, [&](std::size_t first, std::span<F> out) {
+    for_row_blocks(a, checkpoint_, [&](std::size_t first, std::span<F> out) {
       evaluate_a_rows(shape_, assignment_, first, out);
     });
     CUZK_TRY_STATUS(step());
     CUZK_TRY_STATUS(to_coset(a));
-    for_row_blocks(b, [&](std::size_t first, std::span<F> out) {
+    for_row_blocks(b, checkpoint_, [&](std::size_t first, std::span<F> out) {
       r1cs::evaluate_rows(shape_, shape_.b, assignment_, first, out);
     });
     CUZK_TRY_STATUS(step());
@@ -60,7 +63,7 @@ class Quotient {
 
   // c = a b on the domain, as coefficients.
   base::Status form_c(std::span<F> c) {
-    for_row_blocks(c, [&](std::size_t first, std::span<F> out) {
+    for_row_blocks(c, checkpoint_, [&](std::size_t first, std::span<F> out) {
       std::array<F, kRowBlock> other;
       const auto b = std::span(other).first(out.size());
       evaluate_a_rows(shape_, assignment_, first, out);
@@ -68,10 +71,12 @@ class Quotient {
       for (std::size_t i = 0; i < out.size(); ++i) out[i] *= b[i];
     });
     CUZK_TRY_STATUS(step());
-    qap_.domain.inverse(c);
+    qap_.domain.inverse(c, &checkpoint_);
     return step();
   }
 
+  // A transform from here on stops, or makes way, in between.
+  base::Checkpoint* checkpoint() { return &checkpoint_; }
   base::Status step() {
     control_.advance(1);
     return control_.check(kStage);
@@ -79,9 +84,9 @@ class Quotient {
 
  private:
   base::Status to_coset(std::span<F> values) {
-    qap_.domain.inverse(values);
+    qap_.domain.inverse(values, &checkpoint_);
     CUZK_TRY_STATUS(step());
-    qap_.domain.forward_coset(values, qap_.shift);
+    qap_.domain.forward_coset(values, qap_.shift, &checkpoint_);
     return step();
   }
 
@@ -89,6 +94,7 @@ class Quotient {
   const r1cs::Assignment<F>& assignment_;
   const QapDomain<F>& qap_;
   const Control& control_;
+  ControlCheckpoint checkpoint_;
 };
 
 }  // namespace
@@ -125,12 +131,12 @@ base::Result<QuotientScalars<F>> quotient_scalars(const r1cs::Shape<F>& shape,
   CUZK_TRY_STATUS(quotient.form_c(other.span()));
   const auto c = other.span();
   if (convention == QapConvention::kOddCosetLagrange) {
-    qap.domain.forward_coset(c, qap.shift);
+    qap.domain.forward_coset(c, qap.shift, quotient.checkpoint());
     CUZK_TRY_STATUS(quotient.step());
     pointwise(product.span(), [&](const F& value, std::size_t i) { return value - c[i]; });
     return QuotientScalars<F>(std::move(product), m);
   }
-  qap.domain.inverse_coset(product.span(), qap.shift);
+  qap.domain.inverse_coset(product.span(), qap.shift, quotient.checkpoint());
   CUZK_TRY_STATUS(quotient.step());
   const F z_inverse = qap.domain.vanishing_at(qap.shift).inverse();
   pointwise(product.span(),

@@ -56,32 +56,37 @@ class BucketSums {
            threads * SegmentSummer<G>::byte_count(kernel, summer_entries);
   }
 
-  // Adds scalars[i] times point first + i, for at most chunk_points of them.
-  void add_chunk(const PointLoader<G>& load, std::size_t first,
-                 std::span<const ScalarOf<G>> scalars) {
+  // Adds scalars[i] times point first + i, for at most chunk_points of them. False where the
+  // checkpoint said no; the sums are of no use then.
+  [[nodiscard]] bool add_chunk(const PointLoader<G>& load, std::size_t first,
+                               std::span<const ScalarOf<G>> scalars,
+                               base::Checkpoint* checkpoint = nullptr) {
     CUZK_CHECK(scalars.size() <= plan_.chunk_points);
     read_points(load, first, scalars);
+    if (checkpoint != nullptr && checkpoint->wanted() && !checkpoint->pass()) return false;
     sort_.run(reader_, scalars.size());
     const std::size_t entry_count = sort_.entries().size();
     const std::size_t tasks = (entry_count + plan_.task_entries - 1) / plan_.task_entries;
     std::ranges::fill(edge_keys_.span(), kNoKey);
-    base::parallel_for(0, tasks, 1, [&](std::size_t from, std::size_t to) {
+    const bool goes_on = base::parallel_tasks(tasks, checkpoint, [&](std::size_t task) {
       typename SummerPool<G>::Loan summer(pool_);
-      for (std::size_t task = from; task < to; ++task) run_task(*summer, task);
+      run_task(*summer, task);
     });
-    merge_edges(tasks);
+    if (goes_on) merge_edges(tasks);
+    return goes_on;
   }
 
-  // The sum of all chunks; the buckets are spent.
-  curve::Jacobian<G> finish() {
+  // The sum of all chunks; the buckets are spent. Infinity where the checkpoint said no.
+  curve::Jacobian<G> finish(base::Checkpoint* checkpoint = nullptr) {
     std::vector<WindowParts<G>> parts(plan_.window_count);
-    base::parallel_for(0, plan_.window_count, 1, [&](std::size_t from, std::size_t to) {
+    const auto reduce = [&](std::size_t w) {
       typename SummerPool<G>::Loan summer(pool_);
-      for (std::size_t w = from; w < to; ++w) {
-        std::uint8_t* rows = buckets_.data() + w * plan_.bucket_count * kernel_.row_bytes;
-        parts[w] = reduce_window(*summer, rows, plan_.bucket_count);
-      }
-    });
+      std::uint8_t* rows = buckets_.data() + w * plan_.bucket_count * kernel_.row_bytes;
+      parts[w] = reduce_window(*summer, rows, plan_.bucket_count);
+    };
+    if (!base::parallel_tasks(plan_.window_count, checkpoint, reduce)) {
+      return curve::Jacobian<G>::infinity();
+    }
     return combine_windows<G>(parts, plan_.window_bits);
   }
 

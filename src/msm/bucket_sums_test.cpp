@@ -140,7 +140,8 @@ void sums_over_chunks(std::size_t n, const MultiplyPlan& plan) {
     BucketSums<G> sums(*kernel, plan);
     for (std::size_t first = 0; first < n; first += plan.chunk_points) {
       const std::size_t size = std::min(plan.chunk_points, n - first);
-      sums.add_chunk(load, first, std::span<const ScalarOf<G>>(scalars).subspan(first, size));
+      const auto chunk = std::span<const ScalarOf<G>>(scalars).subspan(first, size);
+      ASSERT_TRUE(sums.add_chunk(load, first, chunk));
     }
     EXPECT_EQ(sums.finish(), expected) << kernel->name << " " << plan.window_bits;
   }

@@ -3,12 +3,16 @@
 // Complete for every input: infinite, equal and opposite bases, zero scalars, length 0. Scratch is
 // counted as kMsmScratch; every operation throws base::OutOfMemory or std::bad_alloc when it is
 // refused, for base::catch_out_of_memory of the caller (scratch.h says why).
+//
+// Operations with a checkpoint come to a border each few milliseconds (base/checkpoint.h). Where it
+// said no the result is infinity and means nothing: the caller asks the checkpoint's owner.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/checkpoint.h"
 #include "curve/groups.h"
 #include "msm/point_source.h"
 #include "msm/row_buffer.h"
@@ -18,13 +22,15 @@ namespace cuzk::msm {
 // Full-size scalars. bases.size() == scalars.size(). Multi-threaded.
 template <class G>
 curve::Jacobian<G> multiply(const PointSource<G>& bases,
-                            std::span<const field::Canonical<typename G::Scalar::Params>> scalars);
+                            std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
+                            base::Checkpoint* checkpoint = nullptr);
 
 // The same over a choice of bases: sum of scalars[j] * bases[indices[j]].
 template <class G>
 curve::Jacobian<G> multiply_indexed(
     const PointSource<G>& bases, std::span<const std::uint32_t> indices,
-    std::span<const field::Canonical<typename G::Scalar::Params>> scalars);
+    std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
+    base::Checkpoint* checkpoint = nullptr);
 
 // Upper bound of the memory that either takes for its own use, whatever the scalars; a function of
 // group, length, CPU level and thread count.
@@ -34,8 +40,8 @@ std::uint64_t multiply_scratch_bytes(std::size_t point_count);
 // Sum of the bases whose bit is set: bit i of the bitmap (64 bits a word, least significant first)
 // belongs to base i. Bits past bases.size() must be clear. Batched affine additions, no buckets.
 template <class G>
-curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases,
-                                 std::span<const std::uint64_t> bitmap);
+curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap,
+                                 base::Checkpoint* checkpoint = nullptr);
 
 // Upper bound of the memory that sum_by_bitmap takes for its own use over that many bases.
 template <class G>

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/checkpoint_test_support.h"
 #include "base/cpu.h"
 #include "base/threads.h"
 #include "msm/kernels/point_kernel.h"
@@ -284,6 +285,51 @@ TYPED_TEST(MsmTest, RefusedMemoryIsThrownAndLeavesNothingBehind) {
   EXPECT_THROW((FixedBase<G>(G::generator(), 100000)), base::OutOfMemory);
   const std::vector<std::uint64_t> bitmap(n / 64, ~std::uint64_t{0});
   EXPECT_THROW((void)sum_by_bitmap<G>(source, bitmap), base::OutOfMemory);
+}
+
+// Set aside at many borders and taken up again, the sums are the same; and a border comes with each
+// task of at most 16384 digits, so that a stop is noticed soon.
+TYPED_TEST(MsmTest, IsTheSameHoweverOftenItIsSetAside) {
+  using G = typename TypeParam::G;
+  const std::size_t n = 3000;
+  const auto points = this->some_points(n, 5);
+  const auto scalars = this->some_scalars(n, 6);
+  const PointSource<G> source(points);
+  const auto expected = multiply<G>(source, std::span(scalars));
+  std::vector<std::uint32_t> indices(n);
+  for (std::uint32_t i = 0; i < n; ++i) indices[i] = i;
+  std::vector<std::uint64_t> bitmap(n / 64 + 1, 0x5555'5555'5555'5555u);
+  bitmap.back() &= (std::uint64_t{1} << n % 64) - 1;
+  const auto bit_sum = sum_by_bitmap<G>(source, bitmap);
+  for (const int every : {2, 5}) {
+    base::testing::CountingCheckpoint checkpoint(every, -1);
+    EXPECT_EQ((multiply<G>(source, std::span(scalars), &checkpoint)), expected);
+    EXPECT_EQ((multiply_indexed<G>(source, indices, scalars, &checkpoint)), expected);
+    EXPECT_EQ((sum_by_bitmap<G>(source, bitmap, &checkpoint)), bit_sum);
+    EXPECT_GT(checkpoint.pass_count, 3);
+  }
+  base::testing::CountingCheckpoint idle(1 << 30, -1);
+  EXPECT_EQ((multiply<G>(source, std::span(scalars), &idle)), expected);
+  EXPECT_EQ(idle.pass_count, 0);
+  EXPECT_GE(idle.asked_count(), int(n * 256 / 16 / 16384));
+}
+
+TYPED_TEST(MsmTest, StopsAtTheBorderWhereTheCheckpointSaysNo) {
+  using G = typename TypeParam::G;
+  const std::size_t n = 3000;
+  const auto points = this->some_points(n, 7);
+  const auto scalars = this->some_scalars(n, 8);
+  const PointSource<G> source(points);
+  std::vector<std::uint64_t> bitmap(n / 64 + 1, ~std::uint64_t{0});
+  bitmap.back() = 0;
+  for (const int stop_at : {1, 2, 4}) {
+    base::testing::CountingCheckpoint checkpoint(2, stop_at);
+    EXPECT_TRUE((multiply<G>(source, std::span(scalars), &checkpoint).is_infinity()));
+    EXPECT_EQ(checkpoint.pass_count, stop_at);
+    EXPECT_TRUE((sum_by_bitmap<G>(source, bitmap, &checkpoint).is_infinity()));
+  }
+  EXPECT_EQ(base::Ledger::process().snapshot().of(base::MemoryCategory::kMsmScratch).used_bytes,
+            0u);
 }
 
 // Best of three, in processor time, so that a busy machine does not decide.

@@ -15,36 +15,40 @@ MultiplyPlan plan_for(std::size_t point_count) {
 }
 
 template <class G>
-curve::Jacobian<G> multiply_loaded(const PointLoader<G>& load,
-                                   std::span<const ScalarOf<G>> scalars) {
+curve::Jacobian<G> multiply_loaded(const PointLoader<G>& load, std::span<const ScalarOf<G>> scalars,
+                                   base::Checkpoint* checkpoint) {
   if (scalars.empty()) return curve::Jacobian<G>::infinity();
   const MultiplyPlan plan = plan_for<G>(scalars.size());
   BucketSums<G> sums(point_kernel<G>(), plan);
   for (std::size_t first = 0; first < scalars.size(); first += plan.chunk_points) {
     const std::size_t size = std::min(plan.chunk_points, scalars.size() - first);
-    sums.add_chunk(load, first, scalars.subspan(first, size));
+    if (!sums.add_chunk(load, first, scalars.subspan(first, size), checkpoint)) {
+      return curve::Jacobian<G>::infinity();
+    }
   }
-  return sums.finish();
+  return sums.finish(checkpoint);
 }
 
 template <class G>
-curve::Jacobian<G> multiply(const PointSource<G>& bases, std::span<const ScalarOf<G>> scalars) {
+curve::Jacobian<G> multiply(const PointSource<G>& bases, std::span<const ScalarOf<G>> scalars,
+                            base::Checkpoint* checkpoint) {
   CUZK_CHECK(bases.size() == scalars.size());
   return multiply_loaded<G>(
       [&](std::size_t first, std::span<curve::Affine<G>> out) { bases.decode(first, out); },
-      scalars);
+      scalars, checkpoint);
 }
 
 template <class G>
 curve::Jacobian<G> multiply_indexed(const PointSource<G>& bases,
                                     std::span<const std::uint32_t> indices,
-                                    std::span<const ScalarOf<G>> scalars) {
+                                    std::span<const ScalarOf<G>> scalars,
+                                    base::Checkpoint* checkpoint) {
   CUZK_CHECK(indices.size() == scalars.size());
   return multiply_loaded<G>(
       [&](std::size_t first, std::span<curve::Affine<G>> out) {
         bases.gather(indices.subspan(first, out.size()), out);
       },
-      scalars);
+      scalars, checkpoint);
 }
 
 template <class G>
@@ -95,8 +99,8 @@ std::uint64_t bitmap_scratch_bytes(std::size_t point_count) {
 }
 
 template <class G>
-curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases,
-                                 std::span<const std::uint64_t> bitmap) {
+curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap,
+                                 base::Checkpoint* checkpoint) {
   CUZK_CHECK(bitmap.size() >= (bases.size() + 63) / 64);
   const std::size_t piece = bitmap_piece_points(bases.size());
   const std::size_t pieces = (bases.size() + piece - 1) / piece;
@@ -104,15 +108,12 @@ curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases,
   RowBuffer partial(pieces * kernel.row_bytes);
   partial.fill_zero();
   SummerPool<G> pool(kernel, std::max(piece, pieces), piece);
-  base::parallel_for(0, pieces, 1, [&](std::size_t from, std::size_t to) {
+  const bool goes_on = base::parallel_tasks(pieces, checkpoint, [&](std::size_t i) {
     typename SummerPool<G>::Loan summer(pool);
-    for (std::size_t i = from; i < to; ++i) {
-      sum_bits_of(bases, bitmap, i * piece, std::min((i + 1) * piece, bases.size()), *summer,
-                  partial.data() + i * kernel.row_bytes);
-    }
+    sum_bits_of(bases, bitmap, i * piece, std::min((i + 1) * piece, bases.size()), *summer,
+                partial.data() + i * kernel.row_bytes);
   });
-  auto sum = curve::Jacobian<G>::infinity();
-  if (pieces == 0) return sum;
+  if (pieces == 0 || !goes_on) return curve::Jacobian<G>::infinity();
   std::vector<std::uint32_t> entries(pieces);
   for (std::size_t i = 0; i < pieces; ++i) entries[i] = operand(i);
   const std::uint32_t length = static_cast<std::uint32_t>(pieces);

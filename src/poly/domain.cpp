@@ -29,6 +29,8 @@ constexpr std::size_t kTwoPassLog2Min = 6;
 
 // Ranges of a parallel pass per thread: enough to even out, few enough to share their set-up.
 constexpr std::size_t kRangesPerThread = 4;
+// Elements of a range at most, some tens of milliseconds, so that a checkpoint is asked in time.
+constexpr std::size_t kRangeElementsMax = std::size_t{1} << 19;
 
 template <class F>
 std::vector<F> powers(const F& ratio, std::size_t count, const F& scale) {
@@ -53,13 +55,17 @@ base::ScratchBuffer pass_scratch(std::size_t bytes) {
   return {bytes, base::MemoryCategory::kMsmScratch, "transform"};
 }
 
-// Calls body(first, count) for runs of whole lane groups.
+// Calls body(first, count) for runs of whole lane groups, each of `count` lines of `length`. False
+// where the checkpoint said no.
 template <class Body>
-void for_lane_groups(std::size_t count, const Body& body) {
+bool for_lane_groups(std::size_t count, std::size_t length, base::Checkpoint* checkpoint,
+                     const Body& body) {
   const std::size_t groups = count / kLaneCount;
+  const std::size_t grain_max = std::max<std::size_t>(1, kRangeElementsMax / length / kLaneCount);
   const std::size_t grain =
-      std::max<std::size_t>(1, groups / (kRangesPerThread * base::thread_count()));
-  base::parallel_for(0, groups, grain, [&](std::size_t first, std::size_t last) {
+      std::clamp<std::size_t>(groups / (kRangesPerThread * base::thread_count()), 1, grain_max);
+  return base::parallel_tasks((groups + grain - 1) / grain, checkpoint, [&](std::size_t range) {
+    const std::size_t first = range * grain, last = std::min(first + grain, groups);
     body(first * kLaneCount, (last - first) * kLaneCount);
   });
 }
@@ -97,7 +103,7 @@ ColumnRun<F> column_run(const Direction<F>& direction, const F& scale, std::size
 
 template <class F>
 void transform(std::span<F> values, std::size_t log2, const NttKernel<F>& kernel,
-               const Direction<F>& direction) {
+               const Direction<F>& direction, base::Checkpoint* checkpoint) {
   const std::size_t row_log2 = log2 / 2, column_log2 = log2 - row_log2;
   const std::vector<std::uint32_t> order = bit_reversed_order(row_log2);
   ColumnPass<F> columns;
@@ -107,18 +113,21 @@ void transform(std::span<F> values, std::size_t log2, const NttKernel<F>& kernel
                        std::size_t{1} << (column_log2 - row_log2), order.data()};
   if (!direction.row_factors.empty()) columns.row_factors = direction.row_factors.data();
   const F scale = F::from_u64(kernel.constant_scale);
-  for_lane_groups(columns.column_count, [&](std::size_t first, std::size_t count) {
+  const std::size_t row_count = std::size_t{1} << row_log2;
+  const auto column_range = [&](std::size_t first, std::size_t count) {
     auto scratch = pass_scratch(kernel.scratch_bytes(row_log2));
     kernel.columns(columns, column_run(direction, scale, first, count), scratch.data());
-  });
+  };
+  if (!for_lane_groups(columns.column_count, row_count, checkpoint, column_range)) return;
   RowPass<F> rows;
   rows.values = values.data();
   rows.transform = {column_log2, direction.twiddles->data(), 1, nullptr};
   if (!direction.column_factors.empty()) rows.column_factors = direction.column_factors.data();
-  for_lane_groups(std::size_t{1} << row_log2, [&](std::size_t first, std::size_t count) {
+  const auto row_range = [&](std::size_t first, std::size_t count) {
     auto scratch = pass_scratch(kernel.scratch_bytes(column_log2));
     kernel.rows(rows, first, count, scratch.data());
-  });
+  };
+  if (!for_lane_groups(row_count, columns.column_count, checkpoint, row_range)) return;
   bit_reverse(values, log2);
 }
 
@@ -187,17 +196,18 @@ base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2, const F& omega)
 }
 
 template <class F>
-void Domain<F>::forward(std::span<F> values) const {
-  forward_coset(values, F::one());
+void Domain<F>::forward(std::span<F> values, base::Checkpoint* checkpoint) const {
+  forward_coset(values, F::one(), checkpoint);
 }
 
 template <class F>
-void Domain<F>::inverse(std::span<F> values) const {
-  inverse_coset(values, F::one());
+void Domain<F>::inverse(std::span<F> values, base::Checkpoint* checkpoint) const {
+  inverse_coset(values, F::one(), checkpoint);
 }
 
 template <class F>
-void Domain<F>::forward_coset(std::span<F> values, const F& shift) const {
+void Domain<F>::forward_coset(std::span<F> values, const F& shift,
+                              base::Checkpoint* checkpoint) const {
   CUZK_CHECK(values.size() == size());
   const bool has_shift = !shift.is_one();
   if (kernel_ == nullptr) {
@@ -211,11 +221,12 @@ void Domain<F>::forward_coset(std::span<F> values, const F& shift) const {
     direction.row_factors =
         powers(shift.pow(size() / row_count), row_count, F::from_u64(kernel_->constant_scale));
   }
-  transform(values, size_log2_, *kernel_, direction);
+  transform(values, size_log2_, *kernel_, direction, checkpoint);
 }
 
 template <class F>
-void Domain<F>::inverse_coset(std::span<F> values, const F& shift) const {
+void Domain<F>::inverse_coset(std::span<F> values, const F& shift,
+                              base::Checkpoint* checkpoint) const {
   CUZK_CHECK(values.size() == size());
   const F ratio = shift.is_one() ? F::one() : shift.inverse();
   if (kernel_ == nullptr) {
@@ -232,7 +243,7 @@ void Domain<F>::inverse_coset(std::span<F> values, const F& shift) const {
                F::from_u64(kernel_->constant_scale));
     bit_reverse<F>(direction.column_factors, column_log2);
   }
-  transform(values, size_log2_, *kernel_, direction);
+  transform(values, size_log2_, *kernel_, direction, checkpoint);
 }
 
 template <class F>

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/checkpoint.h"
 #include "base/result.h"
 #include "field/bls12_381.h"
 #include "field/bn254.h"
@@ -34,14 +35,18 @@ class Domain {
 
   // All in place, natural order in and out, values.size() == size(), multi-threaded. They throw
   // base::OutOfMemory or std::bad_alloc when their scratch is refused (base/scratch.h says why).
+  // Large ones come to a border each few milliseconds; where the checkpoint said no the values
+  // mean nothing, and the caller asks the checkpoint's owner.
   // Coefficients to values on the domain.
-  void forward(std::span<F> values) const;
+  void forward(std::span<F> values, base::Checkpoint* checkpoint = nullptr) const;
   // Values on the domain to coefficients.
-  void inverse(std::span<F> values) const;
+  void inverse(std::span<F> values, base::Checkpoint* checkpoint = nullptr) const;
   // Coefficients to values on the coset shift * domain.
-  void forward_coset(std::span<F> values, const F& shift) const;
+  void forward_coset(std::span<F> values, const F& shift,
+                     base::Checkpoint* checkpoint = nullptr) const;
   // Values on the coset shift * domain to coefficients.
-  void inverse_coset(std::span<F> values, const F& shift) const;
+  void inverse_coset(std::span<F> values, const F& shift,
+                     base::Checkpoint* checkpoint = nullptr) const;
 
   // x^m - 1, the vanishing polynomial at x.
   F vanishing_at(const F& x) const;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/checkpoint_test_support.h"
 #include "base/cpu.h"
 #include "base/scratch.h"
 #include "field/samples.h"
@@ -174,6 +175,32 @@ TEST(DomainSize, IsTheSmallestPowerThatHolds) {
   EXPECT_EQ(domain_size_log2(2), 1u);
   EXPECT_EQ(domain_size_log2(1024), 10u);
   EXPECT_EQ(domain_size_log2(1025), 11u);
+}
+
+TEST(DomainCheckpoint, TransformsAreTheSameHoweverOftenTheyAreSetAside) {
+  using F = field::bls12_381::Fr;
+  const auto domain = Domain<F>::create(12).value();
+  std::vector<F> values(domain.size());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = F::from_u64(i * i + 7);
+  const F shift = F::from_u64(7);
+  auto expected = values;
+  domain.forward_coset(expected, shift);
+  for (const int every : {2, 3, 7}) {
+    base::testing::CountingCheckpoint checkpoint(every, -1);
+    auto found = values;
+    domain.forward_coset(found, shift, &checkpoint);
+    EXPECT_EQ(found, expected);
+    EXPECT_GT(checkpoint.pass_count, 0);
+    domain.inverse_coset(found, shift, &checkpoint);
+    EXPECT_EQ(found, values);
+    domain.forward(found, &checkpoint);
+    domain.inverse(found, &checkpoint);
+    EXPECT_EQ(found, values);
+  }
+  base::testing::CountingCheckpoint stopped(2, 1);
+  auto left = values;
+  domain.forward(left, &stopped);
+  EXPECT_EQ(stopped.pass_count, 1);
 }
 
 // Large transforms count their scratch, within the formula, and pass a refusal on.
