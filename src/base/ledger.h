@@ -32,7 +32,7 @@ namespace cuzk::base {
 
 // What a buffer is for. The words of to_string are stable: status pages and traces show them.
 enum class MemoryCategory {
-  kSrs,         // proving keys held in memory (mapped files are the kernel's, not counted)
+  kSrs,         // proving keys in memory; of the engine's, mapped files too, while they are loaded
   kMatrices,    // circuit shapes
   kInput,       // job bytes as they arrived
   kWitness,     // assignments

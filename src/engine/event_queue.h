@@ -1,4 +1,5 @@
-// What happened, told in order by one thread, so that whoever listens may call back and may be slow.
+// What happened, told in order by one thread, so that whoever listens may call back and may be
+// slow.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,6 @@
 // Faults on purpose, for tests: a stage that is refused memory, a device that errs or computes
-// wrongly, a stage that is slow. Only who makes the pipeline can pass one; nothing outside reaches it.
+// wrongly, a stage that is slow. Only who makes the pipeline can pass one; nothing outside reaches
+// it.
 #pragma once
 
 #include <cstdint>

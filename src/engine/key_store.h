@@ -1,9 +1,9 @@
 // Proving keys in memory: loaded once however many ask, charged to the ledger as long as they live.
 //
-// The scheduler decides what may be loaded and what goes (shared_keys.h); the store holds the pages.
-// A key is known by its name and by the identity of its files, so files that change make another
-// key. Loads run on threads of their own: whoever waits for one may do other things, and a load ends
-// early when nobody waits any more.
+// The scheduler decides what may be loaded and what goes (shared_keys.h); the store holds the
+// pages. A key is known by its name and by the identity of its files, so files that change make
+// another key. Loads run on threads of their own: whoever waits for one may do other things, and a
+// load ends early when nobody waits any more.
 #pragma once
 
 #include <condition_variable>

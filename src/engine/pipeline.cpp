@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "engine/pipeline_core.h"
 
 namespace cuzk::engine {
@@ -18,6 +19,10 @@ using base::ErrorKind;
 using base::MutexLock;
 
 constexpr std::uint32_t kAgainMax = 3;
+// The heap is trimmed when ended jobs have held so much since the last time; when none is left, so
+// much.
+constexpr std::uint64_t kTrimBytes = std::uint64_t{64} << 20,
+                        kTrimIdleBytes = std::uint64_t{4} << 20;
 
 std::int64_t steady_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -222,6 +227,7 @@ void PipelineCore::settle(Debris debris) {
       job->key.reset();
       job->input_permit = {};
     }
+    trim_after(debris);
     std::vector<JobPointer> again;
     Debris next;
     {
@@ -243,6 +249,24 @@ void PipelineCore::settle(Debris debris) {
   }
 }
 
+// Inputs and results are many small blocks, which the allocator keeps for the thread that made
+// them.
+void PipelineCore::trim_after(const Debris& debris) {
+  if (debris.jobs.empty()) return;
+  bool is_idle = false;
+  {
+    const MutexLock lock(mutex_);
+    is_idle = jobs_.size() <= debris.jobs.size();
+    for (const auto& [job, outcome] : debris.jobs) {
+      untrimmed_bytes_ += job->plan.held_bytes;
+      for (const PartitionPlan& plan : job->plan.partitions) untrimmed_bytes_ += plan.peak_bytes();
+    }
+    if (untrimmed_bytes_ < (is_idle ? kTrimIdleBytes : kTrimBytes)) return;
+    untrimmed_bytes_ = 0;
+  }
+  base::trim_heap();
+}
+
 void PipelineCore::wait_cleared() {
   const std::uint64_t until = next_ticket_;
   while (!clearing_.empty() && *clearing_.begin() < until) changed_.wait(mutex_);
@@ -262,19 +286,21 @@ void PipelineCore::push_end(const PipelineJob& job, base::Result<base::Bytes> ou
   JobTimes times = job.times;
   times.total_ms = static_cast<std::uint64_t>(now_ms() - job.accepted_ms);
   if (!job.started) times.queue_wait_ms = times.total_ms;
-  events_.push([id = job.request.id, outcome = std::move(outcome), times](
-                   ExecutorEvents& events) mutable {
-    events.job_ended(id, std::move(outcome), times);
-  });
+  events_.push(
+      [id = job.request.id, outcome = std::move(outcome), times](ExecutorEvents& events) mutable {
+        events.job_ended(id, std::move(outcome), times);
+      });
 }
 
 // The job stays in the table until it is in the scheduler again, so that it can be cancelled.
 void PipelineCore::take_in_again(const JobPointer& job) {
   base::Status status = base::ok_status();
   if (job->again_count >= kAgainMax) {
-    status = Error{ErrorKind::kUnavailable,
-                   fmt::format("{}: the files of its key {} changed {} times before it could begin",
-                               job->request.name, job->plan.key.name, kAgainMax + 1)};
+    status =
+        Error{ErrorKind::kUnavailable,
+              fmt::format("{}: its input or the files of its key {} changed {} times before it "
+                          "could begin",
+                          job->request.name, job->plan.key.name, kAgainMax + 1)};
   } else {
     RunRequest request = job->request;
     request.plan.reset();
@@ -282,6 +308,7 @@ void PipelineCore::take_in_again(const JobPointer& job) {
   }
   if (status.ok()) return;
   const MutexLock lock(mutex_);
+  ++(status.error().kind == ErrorKind::kCancelled ? cancelled_again_count_ : failed_again_count_);
   push_end(*job, std::move(status).error());
   jobs_.erase(job->request.id);
   wake_all();
@@ -304,10 +331,10 @@ void PipelineCore::tell(PipelineJob& job, std::size_t partition, std::uint32_t a
   PipelinePart& part = job.parts[partition];
   if (!state || *state == part.told) return;
   part.told = *state;
-  events_.push([id = job.request.id, partition, state = *state, attempt,
-                device](ExecutorEvents& events) {
-    events.partition_moved(id, partition, state, attempt, device);
-  });
+  events_.push(
+      [id = job.request.id, partition, state = *state, attempt, device](ExecutorEvents& events) {
+        events.partition_moved(id, partition, state, attempt, device);
+      });
 }
 
 void PipelineCore::sweep(PipelineJob& job) {
@@ -345,6 +372,7 @@ Pipeline::~Pipeline() = default;
 base::Result<std::unique_ptr<Pipeline>> Pipeline::make(PipelineOptions options,
                                                        ExecutorEvents& events) {
   CUZK_TRY(PipelineOptions resolved, resolve_options(std::move(options)));
+  base::map_large_blocks();
   if (*resolved.budget_bytes != 0) resolved.ledger->set_budget(*resolved.budget_bytes);
   return std::unique_ptr<Pipeline>(
       new Pipeline(std::make_unique<PipelineCore>(std::move(resolved), events)));

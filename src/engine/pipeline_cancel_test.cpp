@@ -16,8 +16,7 @@ struct Standing {
     bench.options.jobs_in_flight_max = jobs_in_flight;
     bench.options.witness_workers = 2;
     bench.start();
-    EXPECT_TRUE(
-        bench.run(1, "stands", {.partition_count = 2, .hook = at_gate(gate, stage)}).ok());
+    EXPECT_TRUE(bench.run(1, "stands", {.partition_count = 2, .hook = at_gate(gate, stage)}).ok());
     gate.wait_for(1);
   }
   void cancel_and_go_on(JobId id) {

@@ -174,7 +174,8 @@ class PipelineCore {
 
   // pipeline_worker.cpp; of PartCheckpoint
   bool border_wanted(const PipelineWorker& worker) const noexcept {
-    return worker.yield_wanted.load() || (worker.may_pause.load() && critical_computing_.load() > 0);
+    return worker.yield_wanted.load() ||
+           (worker.may_pause.load() && critical_computing_.load() > 0);
   }
   void at_border(PipelineWorker& worker, const std::stop_token& stop) CUZK_EXCLUDES(mutex_);
 
@@ -193,6 +194,7 @@ class PipelineCore {
   // settled after the mutex was given back.
   [[nodiscard]] Debris dispatch() CUZK_REQUIRES(mutex_);
   void settle(Debris debris) CUZK_EXCLUDES(mutex_);
+  void trim_after(const Debris& debris) CUZK_EXCLUDES(mutex_);
   // Waits for what was to be freed until now.
   void wait_cleared() CUZK_REQUIRES(mutex_);
   void note_grant(const Assignment& assignment) CUZK_REQUIRES(mutex_);
@@ -250,6 +252,10 @@ class PipelineCore {
   std::vector<Held> swept_ CUZK_GUARDED_BY(mutex_);
   std::uint64_t next_ticket_ CUZK_GUARDED_BY(mutex_) = 1;
   std::set<std::uint64_t> clearing_ CUZK_GUARDED_BY(mutex_);
+  // Jobs that ended while they were taken in anew, unseen by the scheduler.
+  std::uint64_t failed_again_count_ CUZK_GUARDED_BY(mutex_) = 0;
+  std::uint64_t cancelled_again_count_ CUZK_GUARDED_BY(mutex_) = 0;
+  std::uint64_t untrimmed_bytes_ CUZK_GUARDED_BY(mutex_) = 0;
   std::uint32_t guest_count_ CUZK_GUARDED_BY(mutex_) = 0;  // callers that wait for keys
   bool stopping_ CUZK_GUARDED_BY(mutex_) = false;
   bool exiting_ CUZK_GUARDED_BY(mutex_) = false;

@@ -1,10 +1,10 @@
 // Keys: loaded once, charged as long as they live, dropped when nobody needs them, and never those
 // of yesterday's files.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <fstream>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/pipeline_test_support.h"
 
@@ -110,10 +110,13 @@ TEST(PipelineKey, ThatChangesWhileAJobWaitsIsAccountedAnew) {
   bench.start();
   ASSERT_TRUE(bench.run(1, "first", {.hook = at_gate(gate, Stage::kDevice)}).ok());
   gate.wait_for(1);
-  ASSERT_TRUE(bench.run(2, "second", {.hook = [&](Stage, std::size_t, const StageContext& c) {
-                          seen = static_cast<const stand_in::LoadedKey&>(*c.key).identity;
-                          return base::ok_status();
-                        }})
+  ASSERT_TRUE(bench
+                  .run(2, "second",
+                       {.hook =
+                            [&](Stage, std::size_t, const StageContext& c) {
+                              seen = static_cast<const stand_in::LoadedKey&>(*c.key).identity;
+                              return base::ok_status();
+                            }})
                   .ok());
   bench.world.put_key("key", {.bytes = 200'000, .identity = "2"});
   gate.open = true;
@@ -141,7 +144,9 @@ TEST(PipelineKey, WhoseFilesNeverRestFailsItsJob) {
   ASSERT_TRUE(bench.pipeline->run(std::move(request)).ok());
   ASSERT_TRUE(bench.events.wait_ended(1));
   EXPECT_EQ(bench.events.outcome(1),
-            "unavailable: a: the files of its key key changed 4 times before it could begin");
+            "unavailable: a: its input or the files of its key key changed 4 times before it could "
+            "begin");
+  EXPECT_EQ(bench.pipeline->report().counts.failed_jobs, 1u);
   bench.expect_nothing_left();
 }
 

@@ -103,9 +103,9 @@ TEST(PipelineSoak, LeavesNothingBehind) {
   bench.start();
   constexpr JobId kJobs = 2000;
   for (JobId id = 1; id <= kJobs; ++id) {
-    Job job{.partition_count = 1 + id % 3, .held_bytes = 5000,
-            .key = "k" + std::to_string(1 + id % 3)};
-    ASSERT_TRUE(bench.run(id, "job" + std::to_string(id % 50), job).ok());
+    Job job{
+        .partition_count = 1 + id % 3, .held_bytes = 5000, .key = "k" + std::to_string(1 + id % 3)};
+    ASSERT_TRUE(bench.run(id, "job" + std::to_string(id), job).ok());
     if (id % 37 == 0) (void)bench.pipeline->cancel(id - 3);
   }
   ASSERT_TRUE(bench.events.wait_ended(kJobs));

@@ -71,7 +71,8 @@ base::Result<PipelineOptions> resolve_options(PipelineOptions options) {
     if (count == 0) count = static_cast<std::uint32_t>(value);
   };
   automatic(options.witness_workers, std::clamp<std::size_t>(cpus / 4, 2, 16));
-  automatic(options.finish_workers, std::max<std::size_t>(1, has_card ? device_workers : cpus / 32));
+  automatic(options.finish_workers,
+            std::max<std::size_t>(1, has_card ? device_workers : cpus / 32));
   automatic(options.jobs_in_flight_max,
             std::max<std::size_t>(4, options.witness_workers + device_workers));
   if (!options.budget_bytes) {

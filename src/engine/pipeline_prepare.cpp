@@ -41,8 +41,8 @@ base::Status PipelineCore::prepare(PipelineWorker& worker, StageRun& run) {
   const KeyStore::Wish wish = store_.ask(job.shared_key.id);  // loads while the input is read
   base::Permit permit;
   if (job.plan.held_bytes > 0) {
-    CUZK_TRY(permit, ledger_.admit(job.plan.held_bytes, base::MemoryCategory::kInput,
-                                   job.request.name));
+    CUZK_TRY(permit,
+             ledger_.admit(job.plan.held_bytes, base::MemoryCategory::kInput, job.request.name));
   }
   CUZK_TRY(auto work, read_work(job));
   CUZK_TRY_STATUS(check_key(job, work->key()));

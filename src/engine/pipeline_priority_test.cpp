@@ -58,8 +58,8 @@ TEST(PipelinePriority, IsTheOrderAtEachStage) {
     ASSERT_TRUE(bench.run(3, "normal", noted("normal")).ok());
     ASSERT_TRUE(bench.run(4, "high", noted("high"), Priority::kHigh).ok());
     if (stage != Stage::kWitness) {
-      const auto waiting = stage == Stage::kDevice ? PartitionState::kDeviceQueued
-                                                   : PartitionState::kFinishQueued;
+      const auto waiting =
+          stage == Stage::kDevice ? PartitionState::kDeviceQueued : PartitionState::kFinishQueued;
       for (const JobId id : {2, 3, 4}) ASSERT_TRUE(bench.events.wait_state(id, waiting));
     }
     gate.open = true;
@@ -145,9 +145,9 @@ TEST(PipelinePriority, TheReserveKeepsRoomForCriticalWork) {
   bench.options.critical_reserve_bytes = 100'000;
   bench.options.witness_workers = 8;
   bench.start();
-  ASSERT_TRUE(bench.run(1, "low",
-                        {.partition_count = 20, .hook = at_gate(gate, Stage::kDevice)},
-                        Priority::kLow)
+  ASSERT_TRUE(bench
+                  .run(1, "low", {.partition_count = 20, .hook = at_gate(gate, Stage::kDevice)},
+                       Priority::kLow)
                   .ok());
   gate.wait_for(1);
   ASSERT_TRUE(bench.run(2, "critical", {}, Priority::kCritical).ok());

@@ -1,7 +1,7 @@
 // What the pipeline says of itself.
-#include <unistd.h>
-
 #include <cstdio>
+
+#include <unistd.h>
 
 #include "base/check.h"
 #include "engine/pipeline_core.h"
@@ -61,6 +61,8 @@ ExecutorReport PipelineCore::report() const {
   }
   const MutexLock lock(mutex_);
   report.counts = scheduler_.counts();
+  report.counts.failed_jobs += failed_again_count_;
+  report.counts.cancelled_jobs += cancelled_again_count_;
   for (std::uint32_t d = 0; d < report.devices.size(); ++d) {
     DeviceReport& row = report.devices[d];
     const DeviceCounts& counts = device_counts_[d];

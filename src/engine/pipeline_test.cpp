@@ -86,8 +86,8 @@ TEST(Pipeline, ReadsAnInputWhenItsJobEnters) {
   bench.options.jobs_in_flight_max = 1;
   bench.start();
   Gate gate;
-  ASSERT_TRUE(bench.run(1, "first", {.held_bytes = 1000, .hook = at_gate(gate, Stage::kWitness)})
-                  .ok());
+  ASSERT_TRUE(
+      bench.run(1, "first", {.held_bytes = 1000, .hook = at_gate(gate, Stage::kWitness)}).ok());
   gate.wait_for(1);
   bench.world.put_job("second", {.held_bytes = 50'000});
   auto request = bench.request(2, "second");
@@ -128,8 +128,7 @@ TEST(Pipeline, FailsAJobWhoseInputIsGone) {
 TEST(Pipeline, KeepsFinishedPartitionsThatStillHold) {
   Bench bench;
   std::atomic<int> witnesses{0};
-  const Job job{.partition_count = 4,
-                .hook = [&](Stage stage, std::size_t, const StageContext&) {
+  const Job job{.partition_count = 4, .hook = [&](Stage stage, std::size_t, const StageContext&) {
                   witnesses += stage == Stage::kWitness ? 1 : 0;
                   return base::ok_status();
                 }};

@@ -1,5 +1,5 @@
-// Stand-in jobs for tests of the pipeline: no circuit, but real bytes in a real ledger, real threads
-// and a self-check that a spoilt product fails.
+// Stand-in jobs for tests of the pipeline: no circuit, but real bytes in a real ledger, real
+// threads and a self-check that a spoilt product fails.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,8 @@ using Hook = std::function<base::Status(Stage, std::size_t partition, const Stag
 
 struct Job {
   std::size_t partition_count = 1;
-  std::uint64_t held_bytes = 0, witness_bytes = 10'000, device_bytes = 40'000, pending_bytes = 5'000;
+  std::uint64_t held_bytes = 0, witness_bytes = 10'000, device_bytes = 40'000,
+                pending_bytes = 5'000;
   std::uint64_t extra_bytes = 0;  // that a witness holds beyond its plan
   std::string key = "key";
   Hook hook;
@@ -139,7 +140,10 @@ class LoadedKey final : public engine::LoadedKey {
 class Work final : public JobWork {
  public:
   Work(World& world, std::string name, Job job)
-      : world_(world), name_(std::move(name)), job_(std::move(job)), source_(world.source(job_.key)) {
+      : world_(world),
+        name_(std::move(name)),
+        job_(std::move(job)),
+        source_(world.source(job_.key)) {
     for (std::uint32_t p = 0; p < job_.partition_count; ++p) {
       plans_.push_back({p, job_.witness_bytes, job_.device_bytes, job_.pending_bytes});
     }
@@ -254,7 +258,9 @@ class Recorder final : public ExecutorEvents {
     PartitionState state = PartitionState::kQueued;
     std::uint32_t attempt = 1, device = 0;
   };
-  void job_started(JobId id) override { note([&] { started_.push_back(id); }); }
+  void job_started(JobId id) override {
+    note([&] { started_.push_back(id); });
+  }
   void partition_moved(JobId id, std::size_t partition, PartitionState state, std::uint32_t attempt,
                        std::uint32_t device) override {
     note([&] { moved_.push_back({id, partition, state, attempt, device}); });

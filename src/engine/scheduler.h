@@ -75,7 +75,7 @@ struct JobSpec {
   Priority priority = Priority::kNormal;
   std::optional<std::int64_t> deadline_ms;
   SharedKey key;
-  std::uint64_t input_bytes = 0;          // held once, from admission to the job's end
+  std::uint64_t input_bytes = 0;  // held once, from admission to the job's end
   // Until open() one partition at a time is given out: the first one fetches what all need, and
   // the other witness workers do not wait for it.
   bool opens_later = false;

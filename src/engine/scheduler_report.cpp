@@ -88,8 +88,8 @@ void Scheduler::failed(WorkerId id, Fault fault, base::Error reason, std::int64_
   Job& job = job_of(running.job);
   Partition& partition = job.partitions[running.partition];
   // A witness has met no device yet, whatever is said of it.
-  const bool is_of_device = (fault == Fault::kDevice || fault == Fault::kWrongProof) &&
-                            running.stage != Stage::kWitness;
+  const bool is_of_device =
+      (fault == Fault::kDevice || fault == Fault::kWrongProof) && running.stage != Stage::kWitness;
   const std::uint32_t device = partition.device;
   const bool second_opinion = fault == Fault::kWrongProof && partition.attempt > 1 &&
                               partition.first_fault == Fault::kWrongProof &&

@@ -1,0 +1,65 @@
+// Resident memory after a load that arenas would keep.
+#include "base/heap.h"
+
+#include <fstream>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace cuzk::base {
+namespace {
+
+std::uint64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::uint64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(Heap, GivesBackWhatManyThreadsHaveFreed) {
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "another allocator";
+#endif
+  map_large_blocks();
+  constexpr std::size_t kBlock = 48 << 10, kBlocks = 300, kThreads = 6;
+  const std::uint64_t before = resident_bytes();
+  std::vector<std::vector<std::unique_ptr<char[]>>> made(kThreads);
+  std::vector<std::thread> threads;
+  for (auto& blocks : made) {
+    threads.emplace_back([&blocks] {
+      for (std::size_t i = 0; i < kBlocks; ++i) {
+        blocks.push_back(std::make_unique<char[]>(kBlock));
+        for (std::size_t at = 0; at < kBlock; at += 4096) blocks.back()[at] = 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::uint64_t full = resident_bytes();
+  EXPECT_GT(full, before + kThreads * kBlocks * kBlock / 2);
+  // A few stay, at the end of each thread's memory, as results do.
+  for (auto& blocks : made) blocks.erase(blocks.begin(), blocks.end() - 1);
+  trim_heap();
+  EXPECT_LT(resident_bytes(), before + (full - before) / 4);
+}
+
+TEST(Heap, MapsLargeBlocksByThemselves) {
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "another allocator";
+#endif
+  map_large_blocks();
+  const std::uint64_t before = resident_bytes();
+  {
+    // Freed blocks this large would else raise the border, and the next one come from the heap.
+    for (int round = 0; round < 4; ++round) {
+      std::vector<char> block(16 << 20, 1);
+      EXPECT_GT(resident_bytes(), before + (8 << 20));
+    }
+  }
+  EXPECT_LT(resident_bytes(), before + (4 << 20));
+}
+
+}  // namespace
+}  // namespace cuzk::base
