@@ -69,6 +69,22 @@ main() {
   else
     echo "The tests that need snarkjs will be reported as skipped."
   fi
+  if CUZK_GRPCJS=$(tools/setup_grpcjs.sh); then
+    export CUZK_GRPCJS
+  elif [ -n "${CUZK_REQUIRE_GRPCJS:-}" ]; then
+    echo "grpc-js could not be installed, and CUZK_REQUIRE_GRPCJS demands its tests" >&2
+    return 1
+  else
+    echo "The tests that need grpc-js will be reported as skipped."
+  fi
+  if CUZK_PLAYWRIGHT=$(tools/setup_browser.sh); then
+    export CUZK_PLAYWRIGHT
+  elif [ -n "${CUZK_REQUIRE_BROWSER:-}" ]; then
+    echo "the browser could not be installed, and CUZK_REQUIRE_BROWSER demands its tests" >&2
+    return 1
+  else
+    echo "The tests that need a browser will be reported as skipped."
+  fi
   for suite in "${suites[@]}"; do
     case "$suite" in
       release) run_release ;;

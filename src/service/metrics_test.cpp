@@ -1,13 +1,7 @@
 // Metrics: read back by a parser of others, values where they belong, counters that only rise.
 #include "service/metrics.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "service/metrics_clock.h"
 #include "service/metrics_test_support.h"

@@ -53,6 +53,20 @@ TEST_F(ClientCommands, SubmitWaitsAndWritesAProofThatVerifies) {
   EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
 }
 
+TEST_F(ClientCommands, ProveByADaemonGivesTheSameFilesAsProveHere) {
+  const std::string proof = scratch_.file("proof.json"), values = scratch_.file("public.json");
+  const CommandResult done = cuzk({"prove", "--circuit", "mul1000", "--witness",
+                                   kCase + "/witness.wtns", "--proof", proof, "--public", values});
+  ASSERT_EQ(done.exit_code, 0) << done.out << done.err;
+  EXPECT_EQ(Json::parse(read_text(values)), Json::parse(read_text(kCase + "/public.json")));
+  EXPECT_EQ(run_program(CUZK_COMMAND, {"verify", "--vkey", kCase + "/verification_key.json",
+                                       "--public", values, "--proof", proof})
+                .exit_code,
+            0);
+  EXPECT_EQ(cuzk({"prove", "--witness", "w", "--proof", proof, "--public", values}).exit_code, 2)
+      << "neither a key nor a circuit";
+}
+
 TEST_F(ClientCommands, AwaitReturnsTheSameBytesAgain) {
   ASSERT_EQ(submit("a").exit_code, 0);
   std::string before;

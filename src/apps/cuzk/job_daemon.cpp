@@ -104,6 +104,7 @@ void reload(service::Daemon& daemon, const DaemonRequest& request, const CommonO
     return;
   }
   const service::ReloadPlan plan = daemon.reload(loaded->config);
+  service::use_log_format(daemon.config().logging.format);
   log(LogLevel::kInfo,
       fmt::format("SIGHUP: changed: {}", plan.changed.empty()
                                              ? "nothing"
