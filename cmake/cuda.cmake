@@ -42,7 +42,8 @@ if(CUZK_CUDA)
   target_link_libraries(cuda_suite PRIVATE cuzk_cuda)
 
   # Whole proofs on a device beside the CPU's, with real files.
-  file(GLOB proofs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/cuda_prove/*.cpp)
+  file(GLOB proofs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/cuda_prove/*.cpp
+       ${PROJECT_SOURCE_DIR}/bench/cuda_prove/*.cu)
   add_executable(cuda_prove_suite ${proofs})
   target_include_directories(cuda_prove_suite PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(cuda_prove_suite PRIVATE cuzk_filecoin cuzk_formats cuzk_cuda)

@@ -1,9 +1,9 @@
-// cuda_prove_suite [check] [time] [limits] [devices] [quick] [device NAME] [data FOLDER]...
-//                  [c1 FILE] [proofs N]
+// cuda_prove_suite [check] [time] [limits] [devices] [full LOG2] [fault] [quick] [device NAME]
+//                  [data FOLDER]... [c1 FILE] [proofs N]
 //
 // check: byte equality of proofs on all circuits found. limits: the same under limits of device
 // memory. time: stage times and the steady rate of PoRep proofs. devices: PoRep proofs on all
-// visible devices beside one.
+// visible devices beside one. full: a proof of 2^LOG2 rows. fault: a device is broken on purpose.
 #include <chrono>
 
 #include "base/ledger.h"
@@ -30,6 +30,8 @@ Options read_options(int count, char** words) {
     if (word == "limits") options.limits = true;
     if (word == "devices") options.devices = true;
     if (word == "quick") options.quick = true;
+    if (word == "fault") options.fault = true;
+    if (word == "full" && has_value) options.full_log2 = std::strtoul(words[++i], nullptr, 10);
     if (word == "device" && has_value) options.device = words[++i];
     if (word == "data" && has_value) options.data.emplace_back(words[++i]);
     if (word == "c1" && has_value) options.c1 = words[++i];
@@ -50,11 +52,14 @@ int run(const Options& options) {
                 device.capability, double(device.memory_bytes) / (1 << 30),
                 double(device.memory_free_bytes) / (1 << 30));
     const Clock clock;
+    if (options.quick) break;  // its sums take a checker minutes
     report.expect_ok(::cuzk::cuda::test_device(device.uuid), "known-answer test");
     std::printf("known-answer test of device %d: %.0f ms\n", device.index, clock.ms());
   }
   if (options.checks) check_circuits(report, options);
   if (!options.c1.empty()) run_porep(report, options);
+  if (options.full_log2 != 0) run_full(report, options);
+  if (options.fault) run_fault(report, options);
   report.section("all");
   return report.failure_count() == 0 ? 0 : 1;
 }

@@ -2,13 +2,13 @@
 // rate, memory, limits of memory, several devices; every proof is compared with the CPU's.
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <thread>
 
 #include "base/file.h"
 #include "base/ledger.h"
-#include "bench/cuda_prove/prove_suite.h"
+#include "bench/cuda_prove/stage_times.h"
 #include "cuda/device_pool.h"
+#include "cuda/measure.h"
 #include "filecoin/job.h"
 #include "groth16/setup.h"
 #include "groth16/test_circuits.h"
@@ -21,37 +21,6 @@ using ::cuzk::cuda::BackendOptions;
 using Inputs = groth16::ProveInputs<C>;
 using Proof = groth16::Proof<C>;
 using Backend = std::shared_ptr<groth16::Backend<C>>;
-constexpr double kGiB = 1 << 30;
-
-// Times between the beginnings of stages.
-class StageTimes final : public base::ProgressSink {
- public:
-  void begin_stage(std::string_view name, std::uint64_t) override {
-    end();
-    stage_ = name;
-    clock_ = Clock();
-  }
-  void advance(std::uint64_t) override {}
-  void end() {
-    if (!stage_.empty()) times_[stage_].push_back(clock_.ms());
-    stage_.clear();
-  }
-  void print() {
-    end();
-    double sum = 0;
-    for (auto& [name, values] : times_) {
-      std::sort(values.begin(), values.end());
-      std::printf("  %-22s %7.2f ms\n", name.c_str(), values[values.size() / 2]);
-      sum += values[values.size() / 2];
-    }
-    std::printf("  %-22s %7.2f ms\n", "sum of stages", sum);
-  }
-
- private:
-  std::string stage_;
-  Clock clock_;
-  std::map<std::string, std::vector<double>> times_;
-};
 
 struct Porep {
   Inputs inputs;
@@ -64,8 +33,8 @@ bool prepare(Report& report, const Options& options, Porep& out) {
   const auto file = filecoin::read_c1(*text, options.c1.string());
   if (!report.expect_ok(file, options.c1.string())) return false;
   Clock clock;
-  auto shape = filecoin::circuit_shape(filecoin::CircuitKind::kPorep,
-                                       *file->c1.registered_proof.shape);
+  auto shape =
+      filecoin::circuit_shape(filecoin::CircuitKind::kPorep, *file->c1.registered_proof.shape);
   if (!report.expect_ok(shape, "circuit")) return false;
   out.inputs.shape = std::make_shared<const r1cs::Shape<C::Fr>>(std::move(shape).value());
   std::printf("circuit recorded in %.1f s\n", clock.ms() / 1e3);
@@ -96,22 +65,8 @@ bool prepare(Report& report, const Options& options, Porep& out) {
 
 void expect_proof(Report& report, const base::Result<Proof>& proof, const Porep& porep,
                   const std::string& what) {
-  if (report.expect_ok(proof, what)) report.expect(*proof == porep.expected, what + ": other bytes");
-}
-
-void print_ledger(const char* when) {
-  const auto now = base::Ledger::process().snapshot();
-  std::printf("ledger %s:\n", when);
-  for (const auto& account : now.accounts) {
-    std::printf("  %-9s %7.3f GiB, peak %7.3f, budget %.2f\n", account.account.name().c_str(),
-                double(account.use.used_bytes) / kGiB, double(account.use.peak_bytes) / kGiB,
-                double(account.budget_bytes) / kGiB);
-  }
-  for (const auto& owner : now.owners) {
-    std::printf("    %-9s %-11s %-28s %8.2f MiB\n", owner.account.name().c_str(),
-                std::string(base::to_string(owner.category)).c_str(), owner.name.c_str(),
-                double(owner.used_bytes) / (1 << 20));
-  }
+  if (report.expect_ok(proof, what))
+    report.expect(*proof == porep.expected, what + ": other bytes");
 }
 
 // `count` proofs by `threads` threads; milliseconds a proof.
@@ -230,9 +185,27 @@ void check_limits(Report& report, const Options& options, const Porep& porep) {
   }
 }
 
+// One large sum on one device and shared by all.
+void time_shared_sum(Report& report, const std::vector<::cuzk::cuda::DeviceReport>& devices) {
+  constexpr std::size_t kLog2 = 26;
+  std::vector<std::string> names;
+  double one_ms = 0;
+  for (const auto& device : devices) {
+    names.push_back(device.uuid);
+    const auto measured = ::cuzk::cuda::measure_multiply<C::G1>(names, kLog2, 3);
+    if (!report.expect_ok(measured, "shared sum")) return;
+    report.expect(measured->is_right, "shared sum is wrong");
+    if (names.size() == 1) one_ms = measured->median_ms;
+    std::printf("sum of 2^%zu in G1 on %zu devices: %.1f ms, %.3f of one device's time\n", kLog2,
+                names.size(), measured->median_ms, measured->median_ms / one_ms);
+    std::fflush(stdout);
+  }
+}
+
 void time_devices(Report& report, const Options& options, const Porep& porep) {
   const auto devices = ::cuzk::cuda::list_devices();
   if (!report.expect_ok(devices, "devices") || devices->size() < 2) return;
+  time_shared_sum(report, *devices);
   double one_ms = 0;
   for (std::size_t count = 1; count <= devices->size(); ++count) {
     std::vector<::cuzk::cuda::DevicePool<C>::Member> members;

@@ -15,7 +15,9 @@
 namespace cuzk::bench::cuda_prove {
 
 struct Options {
-  bool checks = false, times = false, limits = false, devices = false, quick = false;
+  bool checks = false, times = false, limits = false, devices = false, fault = false;
+  bool quick = false;         // small circuits only: for runs under a memory or race checker
+  std::size_t full_log2 = 0;  // rows of a synthetic circuit; 0: none
   std::string device = "0";
   std::vector<std::filesystem::path> data;  // folders searched for circom and mimc cases
   std::filesystem::path c1;                 // a commit-phase-1 output of a 2 KiB sector
@@ -77,5 +79,10 @@ base::Result<groth16::Proof<C>> raw_proof(groth16::Backend<C>& backend,
 void check_circuits(Report& report, const Options& options);
 // The PoRep of a 2 KiB sector, with a development key made here.
 void run_porep(Report& report, const Options& options);
+
+// A proof of a synthetic circuit of 2^full_log2 rows.
+void run_full(Report& report, const Options& options);
+// Breaks the device; nothing can follow.
+void run_fault(Report& report, const Options& options);
 
 }  // namespace cuzk::bench::cuda_prove

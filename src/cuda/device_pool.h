@@ -1,12 +1,13 @@
 // Several backends as one: a proof goes to the device that will likely be done first.
 //
-// Free of CUDA: members are backends of any kind. A member that answers kUnavailable is lost and not
-// asked again; its proof is made elsewhere, by another member or by the fallback. A proof never
+// Free of CUDA: members are backends of any kind. A member that answers kUnavailable is lost and
+// not asked again; its proof is made elsewhere, by another member or by the fallback. A proof never
 // comes from a member after it failed.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -37,8 +38,10 @@ class DevicePool final : public groth16::Backend<C> {
   };
 
   // `fallback` (may be null) takes proofs when no member is left. At least one of both is given.
-  explicit DevicePool(std::vector<Member> members, Inner fallback = nullptr)
-      : fallback_(std::move(fallback)) {
+  // `clock_ms` tells the time; tests give their own.
+  explicit DevicePool(std::vector<Member> members, Inner fallback = nullptr,
+                      std::function<double()> clock_ms = steady_ms)
+      : fallback_(std::move(fallback)), clock_ms_(std::move(clock_ms)) {
     CUZK_CHECK(!members.empty() || fallback_ != nullptr);
     for (Member& member : members) {
       State state;
@@ -69,16 +72,14 @@ class DevicePool final : public groth16::Backend<C> {
   base::Result<Pending> start(const groth16::ProveInputs<C>& inputs,
                               const groth16::Blinding<C>& blinding) override {
     for (std::size_t index = choose(); index < members_.size(); index = choose()) {
-      const auto begin = std::chrono::steady_clock::now();
+      const double begin_ms = clock_ms_();
       auto pending = members_[index].backend->start(inputs, blinding);
-      const std::chrono::duration<double, std::milli> taken =
-          std::chrono::steady_clock::now() - begin;
-      const bool is_lost =
-          !pending.ok() && pending.error().kind == base::ErrorKind::kUnavailable;
-      leave(index, pending.ok() ? taken.count() : 0, is_lost ? pending.error().message : "");
+      const double taken_ms = clock_ms_() - begin_ms;
+      const bool is_lost = !pending.ok() && pending.error().kind == base::ErrorKind::kUnavailable;
+      leave(index, pending.ok() ? taken_ms : 0, is_lost ? pending.error().message : "");
       if (!is_lost) return pending;
-      base::log(base::LogLevel::kWarning, "a proof is started again elsewhere: " +
-                                              pending.error().message);
+      base::log(base::LogLevel::kWarning,
+                "a proof is started again elsewhere: " + pending.error().message);
     }
     if (fallback_ == nullptr) return none_left();
     return fallback_->start(inputs, blinding);
@@ -92,6 +93,11 @@ class DevicePool final : public groth16::Backend<C> {
   }
 
  private:
+  static double steady_ms() {
+    return std::chrono::duration<double, std::milli>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
   struct State {
     Load load;
     Inner backend;
@@ -99,20 +105,32 @@ class DevicePool final : public groth16::Backend<C> {
   };
 
   // The member that will likely end one proof more first, entered; members_.size() when none is
-  // left. Without experience all are alike.
+  // left. Members of about the same speed are taken for equal: what differs between them is noise,
+  // and equal cards are to get equal shares.
   std::size_t choose() {
+    constexpr double kAlike = 1.3;
     const std::lock_guard lock(mutex_);
-    double known_ms = 0;
-    for (const State& member : members_) known_ms = std::max(known_ms, member.start_ms);
+    double fastest_ms = 0;
+    for (const State& member : members_) {
+      const bool is_known = member.load.lost.empty() && member.start_ms > 0;
+      if (is_known && (fastest_ms == 0 || member.start_ms < fastest_ms)) {
+        fastest_ms = member.start_ms;
+      }
+    }
     std::size_t best = members_.size();
     double best_ms = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const State& member = members_[i];
       if (!member.load.lost.empty()) continue;
-      // Who was not tried yet is taken for the fastest, so that it is tried.
-      const double one_ms = member.start_ms > 0 ? member.start_ms : known_ms > 0 ? 0.01 : 1;
+      // Who was not tried yet counts as the fastest.
+      const bool is_slow = member.start_ms > kAlike * fastest_ms;
+      const double one_ms = is_slow ? member.start_ms : std::max(fastest_ms, 1e-3);
       const double done_ms = one_ms * (member.load.in_flight + 1);
-      if (best < members_.size() && done_ms >= best_ms) continue;
+      if (best < members_.size() &&
+          (done_ms > best_ms || (done_ms == best_ms &&
+                                 member.load.started_count >= members_[best].load.started_count))) {
+        continue;
+      }
       best = i;
       best_ms = done_ms;
     }
@@ -150,6 +168,7 @@ class DevicePool final : public groth16::Backend<C> {
   mutable std::mutex mutex_;
   std::vector<State> members_;  // its size and the backends do not change
   const Inner fallback_;
+  const std::function<double()> clock_ms_;
 };
 
 }  // namespace cuzk::cuda

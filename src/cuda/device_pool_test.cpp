@@ -18,23 +18,28 @@ using C = curve::Bn254;
 using Inputs = groth16::ProveInputs<C>;
 using ::testing::HasSubstr;
 
-// The CPU under another name, slower by `delay`, failing from start number `fails_from` on.
+// Time that passes only when a made-up device works.
+std::atomic<double> made_up_ms{0};
+
+// The CPU under another name, whose starts take `start_ms` of made-up time and fail from number
+// `fails_from` on.
 class MadeUpDevice final : public groth16::Backend<C> {
  public:
-  explicit MadeUpDevice(std::chrono::milliseconds delay = {},
-                        base::ErrorKind kind = base::ErrorKind::kUnavailable,
+  explicit MadeUpDevice(double start_ms = 1, base::ErrorKind kind = base::ErrorKind::kUnavailable,
                         int fails_from = 1 << 30)
-      : delay_(delay), kind_(kind), fails_from_(fails_from) {}
+      : start_ms_(start_ms), kind_(kind), fails_from_(fails_from) {}
   std::string_view name() const override { return "made up"; }
-  base::Result<groth16::MemoryPlan> plan(
-      const groth16::ProvingKey<C>& key, const r1cs::Shape<C::Fr>& shape,
-      const r1cs::Assignment<C::Fr>* assignment) const override {
+  base::Result<groth16::MemoryPlan> plan(const groth16::ProvingKey<C>& key,
+                                         const r1cs::Shape<C::Fr>& shape,
+                                         const r1cs::Assignment<C::Fr>* assignment) const override {
     return inner_->plan(key, shape, assignment);
   }
   base::Result<std::unique_ptr<groth16::PendingProof<C>>> start(
       const Inputs& inputs, const groth16::Blinding<C>& blinding) override {
     const int number = start_count_++;
-    std::this_thread::sleep_for(delay_);
+    double now_ms = made_up_ms.load();
+    while (!made_up_ms.compare_exchange_weak(now_ms, now_ms + start_ms_)) {
+    }
     if (number >= fails_from_) return base::Error{kind_, "the made-up device broke"};
     return inner_->start(inputs, blinding);
   }
@@ -42,7 +47,7 @@ class MadeUpDevice final : public groth16::Backend<C> {
 
  private:
   std::unique_ptr<groth16::Backend<C>> inner_ = groth16::make_cpu_backend<C>();
-  std::chrono::milliseconds delay_;
+  double start_ms_;
   base::ErrorKind kind_;
   int fails_from_;
   std::atomic<int> start_count_{0};
@@ -91,17 +96,25 @@ TEST_F(DevicePoolTest, EqualDevicesShareTheProofs) {
   for (const auto& load : pool.loads()) EXPECT_EQ(load.in_flight, 0u);
 }
 
-TEST_F(DevicePoolTest, ASlowDeviceGetsFewerProofs) {
-  const auto slow = std::make_shared<MadeUpDevice>(std::chrono::milliseconds(400));
-  const auto fast = std::make_shared<MadeUpDevice>(std::chrono::milliseconds(1));
-  DevicePool<C> pool({{"slow", slow}, {"fast", fast}});
-  expect_proofs(pool, 2, 6);
-  EXPECT_LT(slow->start_count(), fast->start_count());
+TEST_F(DevicePoolTest, OneAfterTheOtherEqualDevicesTakeTurns) {
+  const auto first = std::make_shared<MadeUpDevice>(20);
+  const auto second = std::make_shared<MadeUpDevice>(25);  // not enough to matter
+  DevicePool<C> pool({{"0", first}, {"1", second}}, nullptr, [] { return made_up_ms.load(); });
+  expect_proofs(pool, 1, 6);
+  EXPECT_EQ(first->start_count(), 3);
+  EXPECT_EQ(second->start_count(), 3);
+}
+
+TEST_F(DevicePoolTest, ASlowDeviceThatWasTriedOnceWaitsWhileTheFastIsIdle) {
+  const auto slow = std::make_shared<MadeUpDevice>(400), fast = std::make_shared<MadeUpDevice>(10);
+  DevicePool<C> pool({{"slow", slow}, {"fast", fast}}, nullptr, [] { return made_up_ms.load(); });
+  expect_proofs(pool, 1, 8);
+  EXPECT_EQ(slow->start_count(), 1);
+  EXPECT_EQ(fast->start_count(), 7);
 }
 
 TEST_F(DevicePoolTest, ADeviceThatIsLostIsNotAskedAgainAndItsProofIsMadeElsewhere) {
-  const auto breaks =
-      std::make_shared<MadeUpDevice>(std::chrono::milliseconds(0), base::ErrorKind::kUnavailable, 1);
+  const auto breaks = std::make_shared<MadeUpDevice>(1, base::ErrorKind::kUnavailable, 1);
   const auto works = std::make_shared<MadeUpDevice>();
   DevicePool<C> pool({{"breaks", breaks}, {"works", works}});
   for (int i = 0; i < 6; ++i) EXPECT_EQ(prove(pool).value(), expected_);
@@ -114,8 +127,7 @@ TEST_F(DevicePoolTest, ADeviceThatIsLostIsNotAskedAgainAndItsProofIsMadeElsewher
 }
 
 TEST_F(DevicePoolTest, TheFallbackTakesOverWhenNoDeviceIsLeft) {
-  const auto breaks =
-      std::make_shared<MadeUpDevice>(std::chrono::milliseconds(0), base::ErrorKind::kUnavailable, 0);
+  const auto breaks = std::make_shared<MadeUpDevice>(1, base::ErrorKind::kUnavailable, 0);
   const auto cpu = std::make_shared<MadeUpDevice>();
   DevicePool<C> pool({{"breaks", breaks}}, cpu);
   expect_proofs(pool, 2, 2);
@@ -125,8 +137,7 @@ TEST_F(DevicePoolTest, TheFallbackTakesOverWhenNoDeviceIsLeft) {
 }
 
 TEST_F(DevicePoolTest, WithoutFallbackTheReasonsAreTold) {
-  const auto breaks =
-      std::make_shared<MadeUpDevice>(std::chrono::milliseconds(0), base::ErrorKind::kUnavailable, 0);
+  const auto breaks = std::make_shared<MadeUpDevice>(1, base::ErrorKind::kUnavailable, 0);
   DevicePool<C> pool({{"card 0", breaks}});
   const auto proof = prove(pool);
   ASSERT_FALSE(proof.ok());
@@ -137,7 +148,7 @@ TEST_F(DevicePoolTest, WithoutFallbackTheReasonsAreTold) {
 
 TEST_F(DevicePoolTest, OtherErrorsAreTheProofsOwn) {
   for (const auto kind : {base::ErrorKind::kResourceExhausted, base::ErrorKind::kCancelled}) {
-    const auto refuses = std::make_shared<MadeUpDevice>(std::chrono::milliseconds(0), kind, 0);
+    const auto refuses = std::make_shared<MadeUpDevice>(1, kind, 0);
     DevicePool<C> pool({{"0", refuses}}, std::make_shared<MadeUpDevice>());
     EXPECT_EQ(prove(pool).error().kind, kind);
     EXPECT_TRUE(pool.loads()[0].lost.empty());

@@ -28,7 +28,7 @@ base::Result<Measured> measure_transform(const std::string&, std::size_t, unsign
   return not_built_in();
 }
 template <class G>
-base::Result<Measured> measure_multiply(const std::string&, std::size_t, unsigned) {
+base::Result<Measured> measure_multiply(const std::vector<std::string>&, std::size_t, unsigned) {
   return not_built_in();
 }
 

@@ -30,6 +30,7 @@ void add_filecoin_prove_command(CLI::App& group, Invocation& invocation) {
   command->add_option("--sector", request->sector,
                       "Sector number (default: SectorNum of Curio's wrapper)");
   add_key_check_option(*command, request->query_check);
+  add_backend_options(*command, request->backend);
   command->callback([&invocation, request] {
     invocation.action = [request](Session& session) { return prove_c1(*request, session); };
   });

@@ -167,6 +167,7 @@ int run_command_line(int argument_count, char** arguments) {
   add_setup_command(app, invocation);
   add_check_command(app, invocation);
   add_inspect_command(app, invocation);
+  add_devices_command(app, invocation);
   add_filecoin_commands(app, invocation);
   add_bench_commands(app, invocation);
   try {

@@ -22,6 +22,7 @@ void add_verify_command(CLI::App& app, Invocation& invocation);
 void add_setup_command(CLI::App& app, Invocation& invocation);
 void add_check_command(CLI::App& app, Invocation& invocation);
 void add_inspect_command(CLI::App& app, Invocation& invocation);
+void add_devices_command(CLI::App& app, Invocation& invocation);
 
 // The group `cuzk filecoin ...`.
 void add_filecoin_commands(CLI::App& app, Invocation& invocation);
@@ -33,6 +34,7 @@ void add_filecoin_verify_command(CLI::App& group, Invocation& invocation);
 
 // The group `cuzk bench ...`.
 void add_bench_commands(CLI::App& app, Invocation& invocation);
+void add_measure_commands(CLI::App& group, Invocation& invocation);
 void add_engine_bench_command(CLI::App& group, Invocation& invocation);
 
 // Adds a sub-command with the options that all take. `example` is shown under its help.

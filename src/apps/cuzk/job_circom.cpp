@@ -42,7 +42,9 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
            formats::open_wtns<C>(request.witness, expectation_of<C>(request.zkey, loaded.header)));
   session.stage("proving");
   const groth16::ProveInputs<C> inputs{loaded.key, loaded.shape, assignment, session.control()};
-  const auto backend = groth16::make_cpu_backend<C>();
+  std::string backend_name;
+  CUZK_TRY(const auto backend,
+           make_chosen_backend<C>(request.backend, loaded.header.domain_log2, &backend_name));
   CUZK_TRY(const groth16::Proof<C> proof, groth16::prove(*backend, inputs));
   const auto public_values = std::span(assignment->inputs).subspan(1);
   CUZK_TRY_STATUS(
@@ -56,6 +58,7 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
       .add("wire_count", loaded.header.wire_count, "wires")
       .add("public_count", loaded.header.public_count, "number of public values")
       .add("domain_log2", loaded.header.domain_log2, "domain (log2)")
+      .add("backend", backend_name, "backend")
       .add_seconds("seconds", session.elapsed_s(), "time")
       .add_bytes("peak_rss_bytes", peak_rss_bytes(), "peak memory");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "apps/cuzk/backend_choice.h"
 #include "apps/cuzk/session.h"
 #include "formats/key_check.h"
 
@@ -14,6 +15,7 @@ namespace cuzk::apps {
 struct CircomProveRequest {
   std::filesystem::path zkey, witness, proof, public_values;
   formats::KeyCheck query_check = formats::KeyCheck::kNone;
+  BackendChoice backend = {};
 };
 // Proves, verifies with the key's own verifying key, and only then writes proof.json and
 // public.json.

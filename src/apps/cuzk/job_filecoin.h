@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cuzk/backend_choice.h"
 #include "apps/cuzk/session.h"
 #include "filecoin/identity.h"
 #include "filecoin/parameter_name.h"
@@ -57,6 +58,7 @@ struct ProveC1Request {
   std::optional<std::uint64_t> miner_id, sector;
   std::string prover_id_hex;
   formats::KeyCheck query_check = formats::KeyCheck::kNone;
+  BackendChoice backend = {};
 };
 // Checks the vanilla proofs, proves each partition with the parameters found by name, verifies with
 // the public inputs derived from seed and commitments, and writes 192 bytes a partition.

@@ -33,7 +33,8 @@ struct PorepJob {
   std::shared_ptr<const r1cs::Shape<Fr>> shape;
   std::shared_ptr<const formats::BlsProvingKey> key;
   // Keeps what it learns of the key from one partition to the next.
-  std::unique_ptr<groth16::Backend<Bls12_381>> backend;
+  std::shared_ptr<groth16::Backend<Bls12_381>> backend;
+  std::string backend_name;
 };
 
 base::Result<filecoin::C1File> read_c1_file(const std::filesystem::path& path) {
@@ -143,6 +144,7 @@ Answer porep_answer(const ProveC1Request& request, const PorepJob& job,
       .add("constraint_count", job.shape->constraint_count(), "constraints")
       .add("comm_r", filecoin::to_hex(job.c1.comm_r), "comm_r")
       .add("comm_d", filecoin::to_hex(job.c1.comm_d), "comm_d")
+      .add("backend", job.backend_name, "backend")
       .add_seconds("seconds", session.elapsed_s(), "time")
       .add_bytes("peak_rss_bytes", peak_rss_bytes(), "peak memory");
   return answer;
@@ -164,9 +166,15 @@ base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
   CUZK_TRY(const formats::LoadedParams params, open_porep_params(params_path, request, session));
   session.stage("recording the circuit");
   CUZK_TRY(auto circuit, filecoin::circuit_shape(filecoin::CircuitKind::kPorep, shape));
-  const PorepJob job{c1, filecoin::porep_claim(c1),
-                     std::make_shared<const r1cs::Shape<Fr>>(std::move(circuit)), params.key,
-                     groth16::make_cpu_backend<Bls12_381>()};
+  std::string backend_name;
+  CUZK_TRY(auto backend,
+           make_chosen_backend<Bls12_381>(request.backend, params.key->domain_log2, &backend_name));
+  const PorepJob job{c1,
+                     filecoin::porep_claim(c1),
+                     std::make_shared<const r1cs::Shape<Fr>>(std::move(circuit)),
+                     params.key,
+                     std::move(backend),
+                     backend_name};
   std::vector<Proof> proofs;
   for (unsigned partition = 0; partition < c1.partitions.size(); ++partition) {
     CUZK_TRY_STATUS(session.control().check("the partitions"));

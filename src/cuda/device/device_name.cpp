@@ -58,9 +58,9 @@ base::Result<DeviceInfo> find_by_name(const std::vector<DeviceInfo>& all, const 
              info.pci_address + " (" + info.name + ")";
   }
   if (found != nullptr) return *found;
-  return base::Error{base::ErrorKind::kNotFound,
-                     "no device is named '" + name + "'; visible are: " +
-                         (known.empty() ? "none" : known)};
+  return base::Error{
+      base::ErrorKind::kNotFound,
+      "no device is named '" + name + "'; visible are: " + (known.empty() ? "none" : known)};
 }
 
 }  // namespace cuzk::cuda::device

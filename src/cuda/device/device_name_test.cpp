@@ -18,10 +18,8 @@ DeviceInfo device(int index, const char* uuid, const char* pci) {
   return info;
 }
 
-const DeviceInfo kFirst =
-    device(0, "GPU-4d5c1a2b-0011-2233-4455-66778899aabb", "0000:17:00.0");
-const DeviceInfo kSecond =
-    device(1, "GPU-4d5c1a2b-ffff-2233-4455-66778899aabb", "0001:17:00.0");
+const DeviceInfo kFirst = device(0, "GPU-4d5c1a2b-0011-2233-4455-66778899aabb", "0000:17:00.0");
+const DeviceInfo kSecond = device(1, "GPU-4d5c1a2b-ffff-2233-4455-66778899aabb", "0001:17:00.0");
 
 TEST(DeviceName, MeansADeviceByIndexUuidAndPciAddressInAnySpelling) {
   for (const char* name :

@@ -73,9 +73,8 @@ class CircuitCache {
       --entry;
       if (context.room_bytes() >= bytes) break;
       if (entry->use_count() > 1) continue;
-      base::log(base::LogLevel::kInfo, "a key leaves device " +
-                                           std::to_string(context.info().index) +
-                                           " to make room");
+      base::log(base::LogLevel::kInfo,
+                "a key leaves device " + std::to_string(context.info().index) + " to make room");
       entry = entries_.erase(entry);
       has_evicted = true;
     }
@@ -128,8 +127,7 @@ class CudaBackend final : public groth16::Backend<C> {
     CUZK_TRY(auto lane, lanes_.take(inputs.control.cancel));
     CUZK_TRY(const auto circuit,
              circuits_.get(*context_, *lane, inputs, input_run, b_g2_on_device()));
-    const ProofSizes sizes =
-        proof_sizes<C>(inputs, circuit->facts(), input_run, b_g2_on_device());
+    const ProofSizes sizes = proof_sizes<C>(inputs, circuit->facts(), input_run, b_g2_on_device());
     CUZK_TRY(auto sums, run_in_workspace(inputs, input_run, *circuit, sizes, *lane));
     std::optional<HostB<Fr>> host_b;
     if (!b_g2_on_device()) {
@@ -155,9 +153,8 @@ class CudaBackend final : public groth16::Backend<C> {
         return run_proof<C>(*context_, lane, circuit, sizes, plan, workspace->buffer(), inputs,
                             input_run, options_.exact_stages);
       }
-      const bool may_retry =
-          workspace.error().kind == base::ErrorKind::kResourceExhausted &&
-          circuits_.make_room_for_proof(*context_, plan.workspace_bytes);
+      const bool may_retry = workspace.error().kind == base::ErrorKind::kResourceExhausted &&
+                             circuits_.make_room_for_proof(*context_, plan.workspace_bytes);
       if (!may_retry) return workspace.error();
     }
   }
@@ -169,8 +166,8 @@ class CudaBackend final : public groth16::Backend<C> {
     if (b_g2_on_device()) return bytes;
     std::uint64_t scalars = density.b_input.count() + density.b_aux.count();
     if (assignment != nullptr) {
-      scalars = std::min<std::uint64_t>(
-          scalars, assignment->inputs.size() + assignment->aux.scalar_count());
+      scalars = std::min<std::uint64_t>(scalars,
+                                        assignment->inputs.size() + assignment->aux.scalar_count());
     }
     bytes += (shape.variable_count() + 63) / 64 * 8;
     return bytes + groth16::SelectedScalars<Fr>::byte_count(scalars);

@@ -35,8 +35,8 @@ base::Result<std::shared_ptr<Context>> Context::open(const device::DeviceInfo& i
     if (known->limit_bytes_ == limit_bytes) return known;
     return base::Error{base::ErrorKind::kInvalidArgument,
                        "device " + std::to_string(info.index) + " is in use under a limit of " +
-                           std::to_string(known->limit_bytes_) + " bytes, so it cannot have one of " +
-                           std::to_string(limit_bytes)};
+                           std::to_string(known->limit_bytes_) +
+                           " bytes, so it cannot have one of " + std::to_string(limit_bytes)};
   }
   CUZK_TRY_STATUS(device::use_device(info));
   std::shared_ptr<Context> context(new Context(info, limit_bytes));
@@ -69,8 +69,8 @@ base::Result<CountedBuffer> Context::take(base::Permit permit, const device::Str
 base::Result<CountedBuffer> Context::allocate(const device::Stream& stream, std::uint64_t bytes,
                                               base::MemoryCategory category,
                                               std::string_view owner) const {
-  CUZK_TRY(auto permit, base::Ledger::process().admit(
-                            {bytes, category, std::string(owner), account_}));
+  CUZK_TRY(auto permit,
+           base::Ledger::process().admit({bytes, category, std::string(owner), account_}));
   return take(std::move(permit), stream, bytes);
 }
 

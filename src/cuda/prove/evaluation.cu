@@ -1,11 +1,10 @@
 // Kernels of evaluation.h. A row of the usual few terms takes one thread; a long one takes a warp,
 // whose lanes' sums are folded by shuffles.
-#include "cuda/prove/evaluation.h"
-
 #include <bit>
 
 #include "cuda/device/error.h"
 #include "cuda/field/word_field.h"
+#include "cuda/prove/evaluation.h"
 #include "field/bls12_381.h"
 #include "field/bn254.h"
 
@@ -76,8 +75,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t copy = blockIdx.y;
   const RowTerms row = {rows.terms, rows.row_begin[i] - rows.first_term,
                         rows.row_begin[i + 1] - rows.first_term, copy};
-  const T sum =
-      warp_sum(sum_terms(witness, coefficients, row, rows.block.steps, lane, kWarp));
+  const T sum = warp_sum(sum_terms(witness, coefficients, row, rows.block.steps, lane, kWarp));
   if (lane == 0) put_row(out + rows.block.first_row + copy * rows.block.row_step + i, use, sum);
 }
 
@@ -149,15 +147,15 @@ base::Status quotient_integers(const device::Stream& stream, device::DeviceSpan<
   return device::launched("quotient_kernel");
 }
 
-#define CUZK_CUDA_EVALUATION(F)                                                               \
-  template base::Status evaluate_rows<F>(const device::Stream&, const WitnessView<F>&,        \
-                                         const F*, const MatrixRows&, RowUse, F*);                    \
-  template base::Status multiply_pointwise<F>(const device::Stream&, device::DeviceSpan<F>,   \
-                                              device::DeviceSpan<const F>);                   \
-  template base::Status multiply_into<F>(const device::Stream&, device::DeviceSpan<F>,        \
-                                         device::DeviceSpan<const F>,                         \
-                                         device::DeviceSpan<const F>);                        \
-  template base::Status quotient_integers<F>(const device::Stream&, device::DeviceSpan<F>,    \
+#define CUZK_CUDA_EVALUATION(F)                                                                  \
+  template base::Status evaluate_rows<F>(const device::Stream&, const WitnessView<F>&, const F*, \
+                                         const MatrixRows&, RowUse, F*);                         \
+  template base::Status multiply_pointwise<F>(const device::Stream&, device::DeviceSpan<F>,      \
+                                              device::DeviceSpan<const F>);                      \
+  template base::Status multiply_into<F>(const device::Stream&, device::DeviceSpan<F>,           \
+                                         device::DeviceSpan<const F>,                            \
+                                         device::DeviceSpan<const F>);                           \
+  template base::Status quotient_integers<F>(const device::Stream&, device::DeviceSpan<F>,       \
                                              device::DeviceSpan<const F>, const F&);
 CUZK_CUDA_EVALUATION(cuzk::field::bls12_381::Fr)
 CUZK_CUDA_EVALUATION(cuzk::field::bn254::Fr)

@@ -13,9 +13,8 @@
 
 namespace cuzk::cuda::prove {
 
-
-// The stored rows of a block, or of a part of it, on the device. Stored row block.first + i owns the
-// terms [row_begin[i], row_begin[i + 1]) less first_term of `terms`. Rows of more than kLongRow
+// The stored rows of a block, or of a part of it, on the device. Stored row block.first + i owns
+// the terms [row_begin[i], row_begin[i + 1]) less first_term of `terms`. Rows of more than kLongRow
 // terms are listed in `long_rows`, by their numbers among all stored ones.
 struct MatrixRows {
   const std::uint64_t* row_begin = nullptr;

@@ -36,7 +36,8 @@ class Sequence {
 };
 
 base::Error wrong(const std::string& what) {
-  return {base::ErrorKind::kUnavailable, "the known-answer test of " + what + " gave a wrong result"};
+  return {base::ErrorKind::kUnavailable,
+          "the known-answer test of " + what + " gave a wrong result"};
 }
 
 template <class T>
@@ -75,8 +76,7 @@ base::Status test_transform(const device::Stream& stream) {
 template <class G>
 base::Status test_sum(const device::Stream& stream, int affine_rounds) {
   using F = typename G::Scalar;
-  CUZK_TRY(const auto bases,
-           device::Buffer::create(kSumLength * sizeof(cuzk::curve::Affine<G>)));
+  CUZK_TRY(const auto bases, device::Buffer::create(kSumLength * sizeof(cuzk::curve::Affine<G>)));
   const auto points = bases.template span<cuzk::curve::Affine<G>>(kSumLength);
   CUZK_TRY_STATUS(msm::fill_multiples<G>(stream, G::generator(), 1, points));
   Sequence<F> sequence(5);
@@ -169,8 +169,7 @@ base::Status test_proofs(groth16::Backend<C>& backend) {
   using groth16::QapConvention;
   const SampleCircuit<Fr> circuit;
   const auto cpu = groth16::make_cpu_backend<C>();
-  for (const auto convention :
-       {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
+  for (const auto convention : {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
     groth16::ToxicWaste<C> waste;
     waste.alpha = Fr::from_u64(2);
     waste.beta = Fr::from_u64(3);
@@ -213,7 +212,7 @@ base::Status known_answer_test(const device::DeviceInfo& info, groth16::Backend<
 
 template base::Status known_answer_test<cuzk::curve::Bls12_381>(
     const device::DeviceInfo&, groth16::Backend<cuzk::curve::Bls12_381>&);
-template base::Status known_answer_test<cuzk::curve::Bn254>(
-    const device::DeviceInfo&, groth16::Backend<cuzk::curve::Bn254>&);
+template base::Status known_answer_test<cuzk::curve::Bn254>(const device::DeviceInfo&,
+                                                            groth16::Backend<cuzk::curve::Bn254>&);
 
 }  // namespace cuzk::cuda::prove

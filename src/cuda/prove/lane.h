@@ -21,9 +21,9 @@ inline constexpr std::size_t kResultBytes = 4096;  // small answers of the devic
 
 struct Lane {
   device::Stream compute, copy;
-  device::Event ready;                      // the last upload of points
-  device::Event slot_free[kSlotCount];      // the slot's copy has ended
-  device::Event buffer_free[2];             // kernels are done with a buffer of points
+  device::Event ready;                  // the last upload of points
+  device::Event slot_free[kSlotCount];  // the slot's copy has ended
+  device::Event buffer_free[2];         // kernels are done with a buffer of points
   base::Permit slots_permit, staging_permit;
   device::PinnedBuffer slots, staging, results;
 

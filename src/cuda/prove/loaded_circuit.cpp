@@ -58,12 +58,10 @@ base::Status place_points(const Context& context, Lane& lane, const device::Stre
   const std::uint64_t bytes = source.size() * sizeof(Point);
   if (bytes == 0) return base::ok_status();
   if (is_resident) {
-    CUZK_TRY(store.resident,
-             context.allocate(stream, bytes, base::MemoryCategory::kSrs, name));
+    CUZK_TRY(store.resident, context.allocate(stream, bytes, base::MemoryCategory::kSrs, name));
     CUZK_TRY_STATUS(stream.synchronize());
-    CUZK_TRY_STATUS(upload_points<G>(
-        lane, store, 0, source.size(),
-        reinterpret_cast<Point*>(store.resident.buffer().data())));
+    CUZK_TRY_STATUS(upload_points<G>(lane, store, 0, source.size(),
+                                     reinterpret_cast<Point*>(store.resident.buffer().data())));
     return lane.copy.synchronize();
   }
   const auto limits = base::detect_memory_limits();
@@ -87,7 +85,8 @@ base::Status upload_points(Lane& lane, const PointStore<G>& store, std::size_t f
                            std::size_t count, cuzk::curve::Affine<G>* to) {
   using Point = cuzk::curve::Affine<G>;
   if (store.pinned.size_bytes() != 0) {
-    const auto points = store.pinned.template span<Point>(store.source.size()).subspan(first, count);
+    const auto points =
+        store.pinned.template span<Point>(store.source.size()).subspan(first, count);
     CUZK_TRY_STATUS(
         device::copy_bytes_to_device(lane.copy, to, points.data(), points.size_bytes()));
     return lane.copy.record(lane.ready);
@@ -96,9 +95,8 @@ base::Status upload_points(Lane& lane, const PointStore<G>& store, std::size_t f
   CUZK_TRY_STATUS(copy_in_slots(
       lane, reinterpret_cast<std::byte*>(to), count * sizeof(Point), kSlotPoints * sizeof(Point),
       [&](std::uint64_t offset, std::span<std::byte> slot) {
-        decode_parallel<G>(
-            store.source, first + offset / sizeof(Point),
-            {reinterpret_cast<Point*>(slot.data()), slot.size() / sizeof(Point)});
+        decode_parallel<G>(store.source, first + offset / sizeof(Point),
+                           {reinterpret_cast<Point*>(slot.data()), slot.size() / sizeof(Point)});
       }));
   return lane.copy.record(lane.ready);
 }
@@ -111,9 +109,8 @@ CircuitFacts<F>::CircuitFacts(const r1cs::Shape<F>& shape, bool has_dense_querie
   layouts[kQueryL] = {{SegmentLayout(), all_aux}};
   layouts[kQueryA] = {
       {all_inputs, SegmentLayout::of(&density.a_aux, has_dense_queries, shape.aux_count)}};
-  layouts[kQueryB1] = {
-      {SegmentLayout::of(&density.b_input, has_dense_queries, shape.input_count),
-       SegmentLayout::of(&density.b_aux, has_dense_queries, shape.aux_count)}};
+  layouts[kQueryB1] = {{SegmentLayout::of(&density.b_input, has_dense_queries, shape.input_count),
+                        SegmentLayout::of(&density.b_aux, has_dense_queries, shape.aux_count)}};
   layouts[kQueryB2] = layouts[kQueryB1];
   for (int m = 0; m < 2; ++m) {
     const r1cs::SparseMatrix& matrix = m == 0 ? shape.a : shape.b;
@@ -198,8 +195,7 @@ std::uint64_t matrix_bytes(const r1cs::Shape<F>& shape) {
 }
 
 template <class C>
-base::Status LoadedCircuit<C>::load_tables(const Context& context, Lane& lane,
-                                           const Shape& shape) {
+base::Status LoadedCircuit<C>::load_tables(const Context& context, Lane& lane, const Shape& shape) {
   CUZK_TRY(tables_, context.allocate(stream_, table_bytes(shape, *facts_),
                                      base::MemoryCategory::kMatrices, "tables of a circuit"));
   CUZK_TRY_STATUS(stream_.synchronize());
@@ -289,14 +285,13 @@ base::Result<std::shared_ptr<LoadedCircuit<C>>> LoadedCircuit<C>::load(
   out->plan_ = plan;
   CUZK_TRY(out->stream_, device::Stream::create());
   const QapConstants<Fr> qap = qap_constants<Fr>(key->convention, key->domain_log2);
-  CUZK_TRY(out->transform_, poly::Transform<Fr>::create(out->stream_, key->domain_log2, qap.omega,
-                                                        qap.shift));
+  CUZK_TRY(out->transform_,
+           poly::Transform<Fr>::create(out->stream_, key->domain_log2, qap.omega, qap.shift));
   CUZK_TRY_STATUS(out->stream_.synchronize());
   out->quotient_scale_ = qap.quotient_scale;
   CUZK_TRY_STATUS(out->load_tables(context, lane, *shape));
   CUZK_TRY_STATUS(out->load_matrices(context, lane, *shape));
-  const cuzk::msm::PointSource<typename C::G1>* sources[] = {&key->h, &key->l, &key->a,
-                                                             &key->b_g1};
+  const cuzk::msm::PointSource<typename C::G1>* sources[] = {&key->h, &key->l, &key->a, &key->b_g1};
   constexpr std::string_view kNames[] = {"H query", "L query", "A query", "B query in G1"};
   for (int q = 0; q < 4; ++q) {
     CUZK_TRY_STATUS(place_points<typename C::G1>(context, lane, out->stream_, *sources[q],
@@ -310,15 +305,15 @@ base::Result<std::shared_ptr<LoadedCircuit<C>>> LoadedCircuit<C>::load(
   return out;
 }
 
-#define CUZK_CUDA_LOADED(C)                                                                    \
-  template struct CircuitFacts<typename C::Fr>;                                                \
-  template class LoadedCircuit<C>;                                                             \
-  template std::uint64_t table_bytes(const r1cs::Shape<typename C::Fr>&,                       \
-                                     const CircuitFacts<typename C::Fr>&);                     \
-  template std::uint64_t matrix_bytes(const r1cs::Shape<typename C::Fr>&);                     \
-  template base::Status upload_points(Lane&, const PointStore<typename C::G1>&, std::size_t,   \
-                                      std::size_t, cuzk::curve::Affine<typename C::G1>*);      \
-  template base::Status upload_points(Lane&, const PointStore<typename C::G2>&, std::size_t,   \
+#define CUZK_CUDA_LOADED(C)                                                                  \
+  template struct CircuitFacts<typename C::Fr>;                                              \
+  template class LoadedCircuit<C>;                                                           \
+  template std::uint64_t table_bytes(const r1cs::Shape<typename C::Fr>&,                     \
+                                     const CircuitFacts<typename C::Fr>&);                   \
+  template std::uint64_t matrix_bytes(const r1cs::Shape<typename C::Fr>&);                   \
+  template base::Status upload_points(Lane&, const PointStore<typename C::G1>&, std::size_t, \
+                                      std::size_t, cuzk::curve::Affine<typename C::G1>*);    \
+  template base::Status upload_points(Lane&, const PointStore<typename C::G2>&, std::size_t, \
                                       std::size_t, cuzk::curve::Affine<typename C::G2>*);
 CUZK_CUDA_LOADED(cuzk::curve::Bls12_381)
 CUZK_CUDA_LOADED(cuzk::curve::Bn254)

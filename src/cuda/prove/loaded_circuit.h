@@ -41,7 +41,7 @@ base::Status upload_points(Lane& lane, const PointStore<G>& store, std::size_t f
 template <class F>
 struct CircuitFacts {
   r1cs::Density density;
-  std::array<QueryLayout, kQueryCount> layouts;  // of kQueryH unused
+  std::array<QueryLayout, kQueryCount> layouts;         // of kQueryH unused
   std::array<std::vector<RowBlock>, 2> blocks;          // of a and b
   std::array<std::vector<std::uint32_t>, 2> long_rows;  // stored ones
   std::uint64_t longest_row = 0;                        // terms
@@ -60,8 +60,8 @@ class LoadedCircuit {
   // Uploads what `plan` makes resident. kResourceExhausted when the device has no room for it.
   static base::Result<std::shared_ptr<LoadedCircuit>> load(
       const Context& context, Lane& lane, const std::shared_ptr<const Key>& key,
-      const std::shared_ptr<const Shape>& shape,
-      std::shared_ptr<const CircuitFacts<Fr>> facts, const ProofPlan& plan);
+      const std::shared_ptr<const Shape>& shape, std::shared_ptr<const CircuitFacts<Fr>> facts,
+      const ProofPlan& plan);
 
   bool is_of(const std::shared_ptr<const Key>& key,
              const std::shared_ptr<const Shape>& shape) const {

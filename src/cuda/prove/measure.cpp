@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
+#include <utility>
 #include <vector>
 
 #include "base/ledger.h"
@@ -122,30 +124,90 @@ base::Result<Measured> measure_transform(const std::string& device, std::size_t 
   return out;
 }
 
+namespace {
+
+// One device's share of a sum: terms [first, first + count), over the bases (i + 1) G.
 template <class G>
-base::Result<Measured> measure_multiply(const std::string& device, std::size_t size_log2,
-                                        unsigned repeats) {
+class SumShare {
+ public:
   using F = typename G::Scalar;
-  using Point = cuzk::curve::Affine<G>;
-  CUZK_TRY(const auto stream, stream_on(device));
+  using Sum = cuzk::curve::Jacobian<G>;
+
+  static base::Result<SumShare> create(const std::string& device, std::span<const F> values,
+                                       std::size_t first) {
+    using Point = cuzk::curve::Affine<G>;
+    SumShare out;
+    const std::size_t count = values.size();
+    CUZK_TRY(out.info_, device::find_device(device));
+    CUZK_TRY(out.stream_, stream_on(device));
+    CUZK_TRY(out.scalars_, on_device<F>(out.stream_, values));
+    CUZK_TRY(out.bases_, device::Buffer::create(count * sizeof(Point)));
+    const auto points = out.bases_.template span<Point>(count);
+    CUZK_TRY_STATUS(msm::fill_multiples<G>(out.stream_, G::generator(), first + 1, points));
+    CUZK_TRY(out.plan_, msm::plan_msm<G>(count));
+    CUZK_TRY(out.scratch_, device::Buffer::create(out.plan_.scratch_bytes + out.plan_.sums_bytes));
+    CUZK_TRY_STATUS(out.stream_.synchronize());
+    return out;
+  }
+
+  // On a thread of its own or the caller's.
+  base::Result<Sum> sum() const {
+    CUZK_TRY_STATUS(device::use_device(info_));
+    msm::Terms<G> terms;
+    terms.bases = {reinterpret_cast<const cuzk::curve::Affine<G>*>(bases_.data()), plan_.count};
+    terms.scalars = {reinterpret_cast<const msm::Scalar<G>*>(scalars_.data()), plan_.count};
+    terms.form = msm::ScalarForm::kMontgomery;
+    return msm::multiply<G>(stream_, plan_, terms,
+                            scratch_.template span<std::byte>(scratch_.size_bytes()));
+  }
+
+ private:
+  device::DeviceInfo info_;
+  device::Stream stream_;
+  device::Buffer scalars_, bases_, scratch_;
+  msm::MsmPlan plan_;
+};
+
+// All shares at once, each by its own thread.
+template <class G>
+base::Result<cuzk::curve::Jacobian<G>> sum_of_shares(const std::vector<SumShare<G>>& shares) {
+  std::vector<std::future<base::Result<cuzk::curve::Jacobian<G>>>> parts;
+  for (std::size_t i = 1; i < shares.size(); ++i) {
+    parts.push_back(std::async(std::launch::async, [&share = shares[i]] { return share.sum(); }));
+  }
+  auto sum = shares[0].sum();
+  for (auto& part : parts) {
+    auto value = part.get();
+    if (!value.ok() || !sum.ok()) {
+      if (sum.ok()) sum = std::move(value);
+      continue;
+    }
+    *sum += *value;
+  }
+  return sum;
+}
+
+}  // namespace
+
+template <class G>
+base::Result<Measured> measure_multiply(const std::vector<std::string>& devices,
+                                        std::size_t size_log2, unsigned repeats) {
+  using F = typename G::Scalar;
+  CUZK_CHECK(!devices.empty());
   const std::size_t n = std::size_t{1} << size_log2;
   CUZK_TRY(auto values, base::Buffer<F>::allocate(n, base::MemoryCategory::kOther, "bench msm"));
   fill_samples(values.span());
-  CUZK_TRY(const auto scalars, on_device<F>(stream, values.span()));
-  CUZK_TRY(const auto bases, device::Buffer::create(n * sizeof(Point)));
-  const auto points = bases.template span<Point>(n);
-  CUZK_TRY_STATUS(msm::fill_multiples<G>(stream, G::generator(), 1, points));
-  CUZK_TRY(const auto plan, msm::plan_msm<G>(n));
-  const std::uint64_t scratch_bytes = plan.scratch_bytes + plan.sums_bytes;
-  CUZK_TRY(const auto scratch, device::Buffer::create(scratch_bytes));
-  msm::Terms<G> terms;
-  terms.bases = {points.data, n};
-  terms.scalars = {reinterpret_cast<const msm::Scalar<G>*>(scalars.data()), n};
-  terms.form = msm::ScalarForm::kMontgomery;
+  std::vector<SumShare<G>> shares;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::size_t first = n * d / devices.size(), last = n * (d + 1) / devices.size();
+    CUZK_TRY(auto share,
+             SumShare<G>::create(devices[d],
+                                 std::as_const(values).span().subspan(first, last - first), first));
+    shares.push_back(std::move(share));
+  }
   cuzk::curve::Jacobian<G> found;
   CUZK_TRY(Measured out, timed(repeats, [&]() -> base::Status {
-             CUZK_TRY(found, msm::multiply<G>(stream, plan, terms,
-                                              scratch.template span<std::byte>(scratch_bytes)));
+             CUZK_TRY(found, sum_of_shares(shares));
              return base::ok_status();
            }));
   const F weight = sum_parts<F>(n, [&](std::size_t begin, std::size_t end) {
@@ -153,8 +215,9 @@ base::Result<Measured> measure_multiply(const std::string& device, std::size_t s
     for (std::size_t i = begin; i < end; ++i) sum += values[i] * F::from_u64(i + 1);
     return sum;
   });
-  out.is_right = found == cuzk::curve::Jacobian<G>::from_affine(G::generator())
-                              .scaled(weight.to_canonical().value);
+  out.is_right =
+      found ==
+      cuzk::curve::Jacobian<G>::from_affine(G::generator()).scaled(weight.to_canonical().value);
   return out;
 }
 

@@ -8,7 +8,8 @@ namespace cuzk::cuda::prove {
 namespace {
 
 template <class G>
-cuzk::curve::Jacobian<G> scaled(const cuzk::curve::Affine<G>& point, const typename G::Scalar& scalar) {
+cuzk::curve::Jacobian<G> scaled(const cuzk::curve::Affine<G>& point,
+                                const typename G::Scalar& scalar) {
   return cuzk::curve::scale<G>(point, scalar.to_canonical().value);
 }
 
@@ -59,19 +60,19 @@ base::Result<HostB<typename C::Fr>> select_host_b(
   const groth16::QueryWalk<Fr> walk(input_run, {&density.b_input, is_packed},
                                     inputs.assignment->aux, {&density.b_aux, is_packed});
   HostB<Fr> out;
-  CUZK_TRY(out.scalars, groth16::SelectedScalars<Fr>::allocate(walk.scalar_count(),
-                                                               base::MemoryCategory::kPending,
-                                                               "scalars of the B query"));
+  CUZK_TRY(out.scalars,
+           groth16::SelectedScalars<Fr>::allocate(
+               walk.scalar_count(), base::MemoryCategory::kPending, "scalars of the B query"));
   walk.scalars(0, out.scalars.indices.span(), out.scalars.values.span());
-  CUZK_TRY(out.ones, groth16::CountedOnes::of(walk, base::MemoryCategory::kPending,
-                                              "ones of the B query"));
+  CUZK_TRY(out.ones,
+           groth16::CountedOnes::of(walk, base::MemoryCategory::kPending, "ones of the B query"));
   return out;
 }
 
-#define CUZK_CUDA_PENDING(C)                                                  \
-  template class CudaPendingProof<C>;                                         \
-  template base::Result<HostB<typename C::Fr>> select_host_b(                 \
-      const groth16::ProveInputs<C>&, const r1cs::Density&,                   \
+#define CUZK_CUDA_PENDING(C)                                  \
+  template class CudaPendingProof<C>;                         \
+  template base::Result<HostB<typename C::Fr>> select_host_b( \
+      const groth16::ProveInputs<C>&, const r1cs::Density&,   \
       const r1cs::CompactWitness<typename C::Fr>&);
 CUZK_CUDA_PENDING(cuzk::curve::Bls12_381)
 CUZK_CUDA_PENDING(cuzk::curve::Bn254)

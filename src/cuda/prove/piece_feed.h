@@ -1,7 +1,7 @@
 // The points of a query's pieces in turn: views of resident points, or uploads into two buffers.
 //
-// Nothing here waits for the device: while it sums one piece, the host decodes the next and its copy
-// runs on the lane's other stream.
+// Nothing here waits for the device: while it sums one piece, the host decodes the next and its
+// copy runs on the lane's other stream.
 #pragma once
 
 #include <utility>

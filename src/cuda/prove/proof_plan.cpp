@@ -45,9 +45,9 @@ QueryArrays::QueryArrays(device::Arena& arena, const PieceSizes& sizes) {
   pair_scalars = arena.take<std::uint32_t>(sizes.scalar_count);
   pair_count = arena.take<std::uint32_t>(1);
   values = arena.take<std::byte>(sizes.scalar_count * kScalarBytes);
-  multiply_scratch = arena.take<std::byte>(sizes.multiply.in_parts
-                                               ? sizes.multiply_bytes
-                                               : std::max(sizes.multiply_bytes, sizes.bitmap_bytes));
+  multiply_scratch = arena.take<std::byte>(
+      sizes.multiply.in_parts ? sizes.multiply_bytes
+                              : std::max(sizes.multiply_bytes, sizes.bitmap_bytes));
   // Between pieces the buckets stay where they are; a single piece's ones are summed before.
   bitmap_scratch =
       sizes.multiply.in_parts ? arena.take<std::byte>(sizes.bitmap_bytes) : multiply_scratch;
@@ -129,7 +129,8 @@ bool fit_pieces(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_byt
     plan.piece_points = piece;
     // Fewer windows at once cost little until the device is no longer full.
     for (const std::uint64_t divisor : {0, 2, 4, 8}) {
-      plan.scratch_limit_bytes = divisor == 0 ? 0 : std::max<std::uint64_t>(1, room_bytes / divisor);
+      plan.scratch_limit_bytes =
+          divisor == 0 ? 0 : std::max<std::uint64_t>(1, room_bytes / divisor);
       for (const unsigned buffers : {3u, 2u}) {
         plan.evaluation_buffers = buffers;
         plan.workspace_bytes = workspace_bytes(sizes, plan, model);
@@ -171,8 +172,7 @@ base::Result<ProofPlan> plan_proof(const ProofSizes& sizes, std::uint64_t budget
   }
   return base::Error{
       base::ErrorKind::kResourceExhausted,
-      "a proof of a circuit with 2^" + std::to_string(sizes.domain_log2) +
-          " rows takes at least " +
+      "a proof of a circuit with 2^" + std::to_string(sizes.domain_log2) + " rows takes at least " +
           std::to_string(resident_bytes(sizes, plan) + plan.workspace_bytes) +
           " bytes of device memory, the device's budget is " + std::to_string(budget_bytes)};
 }

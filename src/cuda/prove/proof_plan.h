@@ -44,9 +44,9 @@ struct QuerySizes {
 
 struct ProofSizes {
   unsigned domain_log2 = 0;
-  std::uint64_t witness_bytes = 0;    // bits, ranks, scalars, inputs
-  std::uint64_t matrix_bytes = 0;     // row starts and terms of a and b
-  std::uint64_t table_bytes = 0;      // coefficients and layouts: always resident
+  std::uint64_t witness_bytes = 0;  // bits, ranks, scalars, inputs
+  std::uint64_t matrix_bytes = 0;   // row starts and terms of a and b
+  std::uint64_t table_bytes = 0;    // coefficients and layouts: always resident
   std::uint64_t longest_row_bytes = 0;
   std::array<QuerySizes, kQueryCount> queries;
 };
@@ -56,12 +56,12 @@ struct ProofPlan {
   bool matrices_resident = true;
   std::array<bool, kQueryCount> query_resident = {true, true, true, true, true};
   bool b_g2_on_device = true;
-  unsigned evaluation_buffers = 3;    // with two, rows are evaluated twice
-  std::uint64_t piece_points = 0;     // points of a query in one sum
+  unsigned evaluation_buffers = 3;        // with two, rows are evaluated twice
+  std::uint64_t piece_points = 0;         // points of a query in one sum
   std::uint64_t scratch_limit_bytes = 0;  // of one multiplication; 0: as its own policy says
-  std::uint64_t tile_bytes = 0;       // of matrices, when they are not resident
-  std::uint64_t resident_bytes = 0;   // key and circuit on the device
-  std::uint64_t workspace_bytes = 0;  // one proof
+  std::uint64_t tile_bytes = 0;           // of matrices, when they are not resident
+  std::uint64_t resident_bytes = 0;       // key and circuit on the device
+  std::uint64_t workspace_bytes = 0;      // one proof
 
   bool operator==(const ProofPlan&) const = default;
 };

@@ -90,8 +90,7 @@ std::array<std::span<const std::uint64_t>, 2> masks_of(const r1cs::Assignment<F>
 template <class C>
 ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
                        const CircuitFacts<typename C::Fr>& facts,
-                       const r1cs::CompactWitness<typename C::Fr>& input_run,
-                       bool b_g2_on_device) {
+                       const r1cs::CompactWitness<typename C::Fr>& input_run, bool b_g2_on_device) {
   using Fr = typename C::Fr;
   const auto& key = *inputs.key;
   ProofSizes sizes;
@@ -109,8 +108,7 @@ ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
   for (int q = 0; q < kQueryCount; ++q) {
     QuerySizes& query = sizes.queries[q];
     query.point_count = counts[q];
-    query.scalar_count =
-        q == kQueryH ? counts[q] : selected_scalar_count(facts.layouts[q], masks);
+    query.scalar_count = q == kQueryH ? counts[q] : selected_scalar_count(facts.layouts[q], masks);
     query.in_g2 = q == kQueryB2;
     query.point_bytes = query.in_g2 ? sizeof(cuzk::curve::Affine<typename C::G2>)
                                     : sizeof(cuzk::curve::Affine<typename C::G1>);
@@ -153,8 +151,7 @@ class ProofRun {
     CUZK_TRY(const auto h, queue_h());
     CUZK_TRY(const auto l, (queue_query<G1>(kQueryL, circuit_.g1(kQueryL), "L query")));
     CUZK_TRY(const auto a, (queue_query<G1>(kQueryA, circuit_.g1(kQueryA), "A query")));
-    CUZK_TRY(const auto b,
-             (queue_query<G1>(kQueryB1, circuit_.g1(kQueryB1), "B query in G1")));
+    CUZK_TRY(const auto b, (queue_query<G1>(kQueryB1, circuit_.g1(kQueryB1), "B query in G1")));
     QueuedSum<G2> b_g2;
     if (plan_.b_g2_on_device) {
       CUZK_TRY(b_g2, (queue_query<G2>(kQueryB2, circuit_.b_g2(), "B query in G2")));
@@ -274,8 +271,8 @@ class ProofRun {
       rows.row_begin = on_begins.data;
       rows.terms = on_terms.data;
       rows.first_term = term;
-      CUZK_TRY_STATUS(evaluate_part(matrix_id, block_part(block, first, last - first), view, use,
-                                    out, &rows));
+      CUZK_TRY_STATUS(
+          evaluate_part(matrix_id, block_part(block, first, last - first), view, use, out, &rows));
       first = last;
     }
     return base::ok_status();
@@ -327,10 +324,8 @@ class ProofRun {
           quotient_integers<Fr>(lane_.compute, a, reading(c), circuit_.quotient_scale()));
       return end_stage("transforms");
     }
-    CUZK_TRY_STATUS(
-        transform.inverse(lane_.compute, a, Order::kNaturalToReversed, Points::kCoset));
-    CUZK_TRY_STATUS(
-        quotient_integers<Fr>(lane_.compute, a, reading(c), circuit_.quotient_scale()));
+    CUZK_TRY_STATUS(transform.inverse(lane_.compute, a, Order::kNaturalToReversed, Points::kCoset));
+    CUZK_TRY_STATUS(quotient_integers<Fr>(lane_.compute, a, reading(c), circuit_.quotient_scale()));
     CUZK_TRY_STATUS(transform.reverse_order(lane_.compute, a));
     auto* top = lane_.results.template span<Fr>(1).data();
     CUZK_TRY_STATUS(device::download<Fr>(lane_.compute, {top, 1}, a.subset(a.size - 1, 1)));
@@ -359,10 +354,10 @@ class ProofRun {
   base::Result<cuzk::curve::Jacobian<G>> collect(const QueuedSum<G>& queued) {
     CUZK_TRY(auto sum, msm::collect_product<G>(lane_.compute, queued.plan, queued.product));
     for (std::size_t i = 0; i < queued.bitmap_count; ++i) {
-      CUZK_TRY(const auto ones,
-               msm::collect_bitmap<G>(lane_.compute,
-                                      queued.bitmaps.subset(i * SumArrays::kBitmapBytes,
-                                                            SumArrays::kBitmapBytes)));
+      CUZK_TRY(
+          const auto ones,
+          msm::collect_bitmap<G>(lane_.compute, queued.bitmaps.subset(i * SumArrays::kBitmapBytes,
+                                                                      SumArrays::kBitmapBytes)));
       sum += ones;
     }
     return sum;
@@ -404,8 +399,8 @@ class ProofRun {
     CUZK_TRY(auto sum, plan_sum<G1>(kQueryH, sizes));
     std::vector<typename PieceFeed<G1>::Piece> pieces;
     for (std::size_t first = 0; first < store.source.size(); first += plan_.piece_points) {
-      pieces.push_back({first, std::min<std::size_t>(plan_.piece_points,
-                                                     store.source.size() - first)});
+      pieces.push_back(
+          {first, std::min<std::size_t>(plan_.piece_points, store.source.size() - first)});
     }
     const auto* scalars = reinterpret_cast<const msm::Scalar<G1>*>(arrays.scalars.data);
     const bool in_parts = pieces.size() > 1;
@@ -421,8 +416,7 @@ class ProofRun {
       CUZK_TRY_STATUS(inputs_.control.check("H query"));
     }
     if (in_parts) {
-      CUZK_TRY_STATUS(
-          msm::end_parts<G1>(lane_.compute, sum.plan, arrays.scratch, sum.product));
+      CUZK_TRY_STATUS(msm::end_parts<G1>(lane_.compute, sum.plan, arrays.scratch, sum.product));
     }
     CUZK_TRY_STATUS(end_stage("H query"));
     return sum;
@@ -436,9 +430,8 @@ class ProofRun {
     const PieceSizes sizes = piece_sizes(sizes_, plan_, query, scratch_model_);
     const QueryArrays arrays(arena, sizes);
     CUZK_TRY(auto sum, plan_sum<G>(query, sizes));
-    const auto pieces =
-        cut_query(circuit_.facts().layouts[query],
-                  masks_of(*inputs_.assignment, input_run_), plan_.piece_points);
+    const auto pieces = cut_query(circuit_.facts().layouts[query],
+                                  masks_of(*inputs_.assignment, input_run_), plan_.piece_points);
     CUZK_CHECK(pieces.size() * SumArrays::kBitmapBytes <= sum.bitmaps.size);
     std::vector<typename PieceFeed<G>::Piece> parts;
     for (const QueryPiece& piece : pieces) parts.push_back({piece.first_point, piece.point_count});
@@ -454,8 +447,8 @@ class ProofRun {
       CUZK_TRY_STATUS(inputs_.control.check(name));
     }
     if (in_parts) {
-      CUZK_TRY_STATUS(msm::end_parts<G>(lane_.compute, sum.plan, arrays.multiply_scratch,
-                                        sum.product));
+      CUZK_TRY_STATUS(
+          msm::end_parts<G>(lane_.compute, sum.plan, arrays.multiply_scratch, sum.product));
     }
     CUZK_TRY_STATUS(end_stage(name));
     return sum;
@@ -474,12 +467,10 @@ class ProofRun {
     const RunView<Fr> runs[2] = {input_view(), aux_view()};
     for (int r = 0; r < 2; ++r) {
       const SelectedWords words{circuit_.segment(query, r), piece.words[r].first,
-                                piece.words[r].last,
-                                static_cast<std::uint32_t>(piece.first_point)};
+                                piece.words[r].last, static_cast<std::uint32_t>(piece.first_point)};
       CUZK_TRY_STATUS(select_ones<Fr>(stream, runs[r], words, arrays.bitmap.data));
       if (piece.scalar_count == 0) continue;
-      CUZK_TRY_STATUS(
-          select_scalars<Fr>(stream, runs[r], words, r == 0 ? kInputsMark : 0, pairs));
+      CUZK_TRY_STATUS(select_scalars<Fr>(stream, runs[r], words, r == 0 ? kInputsMark : 0, pairs));
     }
     CUZK_TRY_STATUS(msm::queue_bitmap<G>(
         stream, points, {arrays.bitmap.data, arrays.bitmap.size}, arrays.bitmap_scratch,
@@ -520,22 +511,22 @@ base::Result<ProofSums<C>> run_proof(const Context& context, Lane& lane,
                                      const groth16::ProveInputs<C>& inputs,
                                      const r1cs::CompactWitness<typename C::Fr>& input_run,
                                      bool exact_stages) {
-  auto sums = ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run,
-                          exact_stages)
-                  .run();
+  auto sums =
+      ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run, exact_stages)
+          .run();
   // After an error an upload may still write to the workspace, which is about to be freed.
   if (!sums.ok()) (void)lane.copy.synchronize();
   return sums;
 }
 
-#define CUZK_CUDA_PROVER(C)                                                                       \
-  template struct KernelScratch<C>;                                                               \
-  template ProofSizes proof_sizes(const groth16::ProveInputs<C>&,                                 \
-                                  const CircuitFacts<typename C::Fr>&,                            \
-                                  const r1cs::CompactWitness<typename C::Fr>&, bool);             \
-  template base::Result<ProofSums<C>> run_proof(                                                  \
-      const Context&, Lane&, const LoadedCircuit<C>&, const ProofSizes&, const ProofPlan&,        \
-      const device::Buffer&, const groth16::ProveInputs<C>&,                                      \
+#define CUZK_CUDA_PROVER(C)                                                                \
+  template struct KernelScratch<C>;                                                        \
+  template ProofSizes proof_sizes(const groth16::ProveInputs<C>&,                          \
+                                  const CircuitFacts<typename C::Fr>&,                     \
+                                  const r1cs::CompactWitness<typename C::Fr>&, bool);      \
+  template base::Result<ProofSums<C>> run_proof(                                           \
+      const Context&, Lane&, const LoadedCircuit<C>&, const ProofSizes&, const ProofPlan&, \
+      const device::Buffer&, const groth16::ProveInputs<C>&,                               \
       const r1cs::CompactWitness<typename C::Fr>&, bool);
 CUZK_CUDA_PROVER(cuzk::curve::Bls12_381)
 CUZK_CUDA_PROVER(cuzk::curve::Bn254)

@@ -58,8 +58,11 @@ std::vector<QueryPiece> cut_query(const QueryLayout& layout,
   const auto close = [&] {
     if (piece.point_count > 0) pieces.push_back(piece);
     const std::size_t next = piece.first_point + piece.point_count;
-    piece = {next, 0, 0, {WordRange{piece.words[0].last, piece.words[0].last},
-                          WordRange{piece.words[1].last, piece.words[1].last}}};
+    piece = {next,
+             0,
+             0,
+             {WordRange{piece.words[0].last, piece.words[0].last},
+              WordRange{piece.words[1].last, piece.words[1].last}}};
   };
   for (int r = 0; r < 2; ++r) {
     const SegmentLayout& run = layout.runs[r];

@@ -35,8 +35,8 @@ struct Variables {
 };
 
 struct Expected {
-  std::vector<bool> one_at;                   // by point
-  std::vector<std::size_t> scalar_points;     // in variable order
+  std::vector<bool> one_at;                // by point
+  std::vector<std::size_t> scalar_points;  // in variable order
 };
 
 // By the definition in groth16/query.h.
@@ -62,8 +62,8 @@ void expect_pieces(std::size_t inputs, std::size_t aux, unsigned dense, bool is_
   QueryLayout layout;
   std::array<std::span<const std::uint64_t>, 2> masks;
   for (int r = 0; r < 2; ++r) {
-    layout.runs[r] = SegmentLayout::of(has_density ? &runs[r].density : nullptr, is_packed,
-                                       runs[r].mask.size());
+    layout.runs[r] =
+        SegmentLayout::of(has_density ? &runs[r].density : nullptr, is_packed, runs[r].mask.size());
     masks[r] = runs[r].mask.words();
   }
   ASSERT_EQ(layout.point_count(), expected.one_at.size());
@@ -84,9 +84,8 @@ void expect_pieces(std::size_t inputs, std::size_t aux, unsigned dense, bool is_
       view.first_point = r == 0 ? 0 : static_cast<std::uint32_t>(layout.runs[0].point_count);
       view.size = layout.runs[r].size;
       for (std::size_t w = piece.words[r].first; w < piece.words[r].last; ++w) {
-        const PlacedBits placed =
-            place_ones(view, w, runs[r].bits.words()[w],
-                       static_cast<std::uint32_t>(piece.first_point));
+        const PlacedBits placed = place_ones(view, w, runs[r].bits.words()[w],
+                                             static_cast<std::uint32_t>(piece.first_point));
         ASSERT_LT(placed.word, bitmap.size());
         EXPECT_EQ(bitmap[placed.word] & placed.low, 0u);
         bitmap[placed.word] |= placed.low;

@@ -1,10 +1,9 @@
 // Kernels of selection.h: a thread a word of 64 variables, then a thread a selected scalar, so that
 // a few words full of scalars do not hold up the rest.
-#include "cuda/prove/selection.h"
-
 #include "cuda/device/error.h"
 #include "cuda/field/word_field.h"
 #include "cuda/msm/block_scan.cuh"
+#include "cuda/prove/selection.h"
 #include "field/bls12_381.h"
 #include "field/bn254.h"
 
@@ -22,8 +21,7 @@ unsigned blocks_for(std::uint64_t count) {
 
 __global__ void select_ones_kernel(const std::uint64_t* bits, const SelectedWords words,
                                    std::uint64_t* bitmap) {
-  const std::size_t word =
-      words.first_word + blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t word = words.first_word + blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (word >= words.last_word) return;
   const PlacedBits placed = place_ones(words.segment, word, bits[word], words.first_point);
   if (placed.low != 0) {
@@ -39,8 +37,7 @@ __global__ void __launch_bounds__(kThreads)
                           const SelectedWords words, std::uint32_t mark,
                           const SelectedPairs pairs) {
   __shared__ std::uint32_t base;
-  const std::size_t word =
-      words.first_word + blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t word = words.first_word + blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const bool is_inside = word < words.last_word;
   const std::uint64_t selected = is_inside ? selected_word(words.segment, word) : 0;
   const std::uint64_t marked = is_inside ? mask[word] : 0;
@@ -88,8 +85,8 @@ base::Status select_scalars(const device::Stream& stream, const RunView<F>& run,
                             const SelectedPairs& pairs) {
   const std::size_t count = words.last_word - words.first_word;
   if (count == 0) return base::ok_status();
-  select_scalars_kernel<<<blocks_for(count), kThreads, 0, stream.handle()>>>(
-      run.mask, run.rank, words, mark, pairs);
+  select_scalars_kernel<<<blocks_for(count), kThreads, 0, stream.handle()>>>(run.mask, run.rank,
+                                                                             words, mark, pairs);
   return device::launched("select_scalars_kernel");
 }
 
@@ -104,13 +101,13 @@ base::Status gather_values(const device::Stream& stream, const SelectedPairs& pa
   return device::launched("gather_values_kernel");
 }
 
-#define CUZK_CUDA_SELECTION(F)                                                                   \
-  template base::Status select_ones<F>(const device::Stream&, const RunView<F>&,                 \
-                                       const SelectedWords&, std::uint64_t*);                    \
-  template base::Status select_scalars<F>(const device::Stream&, const RunView<F>&,              \
-                                          const SelectedWords&, std::uint32_t,                   \
-                                          const SelectedPairs&);                                 \
-  template base::Status gather_values<F>(const device::Stream&, const SelectedPairs&,            \
+#define CUZK_CUDA_SELECTION(F)                                                        \
+  template base::Status select_ones<F>(const device::Stream&, const RunView<F>&,      \
+                                       const SelectedWords&, std::uint64_t*);         \
+  template base::Status select_scalars<F>(const device::Stream&, const RunView<F>&,   \
+                                          const SelectedWords&, std::uint32_t,        \
+                                          const SelectedPairs&);                      \
+  template base::Status gather_values<F>(const device::Stream&, const SelectedPairs&, \
                                          std::uint32_t, const F*, const F*, F*);
 CUZK_CUDA_SELECTION(cuzk::field::bls12_381::Fr)
 CUZK_CUDA_SELECTION(cuzk::field::bn254::Fr)

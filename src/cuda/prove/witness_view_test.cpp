@@ -42,8 +42,7 @@ void expect_rows(unsigned step) {
   view.inputs = reinterpret_cast<const DeviceOf<F>*>(assignment->inputs.data());
   view.input_count = shape->input_count;
   view.aux = {assignment->aux.bits().words().data(), assignment->aux.scalar_mask().words().data(),
-              rank.data(),
-              reinterpret_cast<const DeviceOf<F>*>(assignment->aux.scalars().data()),
+              rank.data(), reinterpret_cast<const DeviceOf<F>*>(assignment->aux.scalars().data()),
               assignment->aux.size()};
   const auto* coefficients = reinterpret_cast<const DeviceOf<F>*>(shape->coefficients.data());
   for (const r1cs::SparseMatrix* matrix : {&shape->a, &shape->b}) {
@@ -102,14 +101,14 @@ TEST(RowBlocks, GiveEveryRowItsTermsAsTheMatrixReadsThem) {
       EXPECT_EQ(whole.first_row, next_row);
       // In parts of two rows, as tiles come.
       for (std::uint64_t first = whole.first; first < whole.first + whole.count; first += 2) {
-        const RowBlock block = block_part(
-            whole, first, std::min<std::uint64_t>(2, whole.first + whole.count - first));
+        const RowBlock block =
+            block_part(whole, first, std::min<std::uint64_t>(2, whole.first + whole.count - first));
         for (std::uint32_t copy = 0; copy < block.copy_count; ++copy) {
           for (std::uint64_t i = 0; i < block.count; ++i, ++next_row) {
             const r1cs::Row row = matrix.row(block.first_row + copy * block.row_step + i);
             const r1cs::Term* stored = &matrix.terms[matrix.row_begin[block.first + i]];
-            ASSERT_EQ(row.size(), matrix.row_begin[block.first + i + 1] -
-                                      matrix.row_begin[block.first + i]);
+            ASSERT_EQ(row.size(),
+                      matrix.row_begin[block.first + i + 1] - matrix.row_begin[block.first + i]);
             for (std::size_t k = 0; k < row.size(); ++k) {
               EXPECT_EQ(moved_column(block.steps, stored[k].column, copy), row[k].column);
             }

@@ -1,0 +1,27 @@
+// What the ledger knows, as a table.
+#include "base/ledger.h"
+#include "bench/cuda_prove/stage_times.h"
+
+namespace cuzk::bench::cuda_prove {
+namespace {
+
+constexpr double kMiB = 1 << 20, kGiB = 1 << 30;
+
+}  // namespace
+
+void print_ledger(const char* when) {
+  const auto now = base::Ledger::process().snapshot();
+  std::printf("ledger %s:\n", when);
+  for (const auto& account : now.accounts) {
+    std::printf("  %-9s %7.3f GiB, peak %7.3f, budget %.2f\n", account.account.name().c_str(),
+                double(account.use.used_bytes) / kGiB, double(account.use.peak_bytes) / kGiB,
+                double(account.budget_bytes) / kGiB);
+  }
+  for (const auto& owner : now.owners) {
+    std::printf("    %-9s %-11s %-28s %8.2f MiB\n", owner.account.name().c_str(),
+                std::string(base::to_string(owner.category)).c_str(), owner.name.c_str(),
+                double(owner.used_bytes) / kMiB);
+  }
+}
+
+}  // namespace cuzk::bench::cuda_prove

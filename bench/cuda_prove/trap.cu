@@ -1,0 +1,16 @@
+// After it every call of the process on this device fails.
+#include "bench/cuda_prove/trap.h"
+
+namespace cuzk::bench::cuda_prove {
+namespace {
+
+__global__ void trap_kernel() { asm volatile("trap;"); }
+
+}  // namespace
+
+base::Status run_trap(const ::cuzk::cuda::device::Stream& stream) {
+  trap_kernel<<<1, 1, 0, stream.handle()>>>();
+  return stream.synchronize();
+}
+
+}  // namespace cuzk::bench::cuda_prove

@@ -1,0 +1,116 @@
+// Devices come up one after the other; one that cannot be used is told and left out.
+#include "apps/cuzk/backend_choice.h"
+
+#include "base/byte_size.h"
+#include "base/log.h"
+#include "cuda/device_pool.h"
+
+namespace cuzk::apps {
+namespace {
+
+// Below it the CPU has proved before a device's context and its test are there.
+constexpr std::size_t kWorthADeviceLog2 = 18;
+
+std::string check_size(const std::string& text) {
+  const auto bytes = base::parse_byte_size(text);
+  return bytes.ok() ? std::string() : bytes.error().message;
+}
+
+template <class C>
+using Shared = std::shared_ptr<groth16::Backend<C>>;
+
+template <class C>
+Shared<C> cpu_backend() {
+  return Shared<C>(groth16::make_cpu_backend<C>());
+}
+
+// The names of the devices that were asked for.
+base::Result<std::vector<std::string>> device_names(const BackendChoice& choice) {
+  if (!choice.devices.empty()) return choice.devices;
+  CUZK_TRY(const auto all, cuda::list_devices());
+  std::vector<std::string> names;
+  for (const auto& device : all) names.push_back(device.uuid);
+  return names;
+}
+
+// A backend for each usable device. Fails when none is, or when one that was named is not.
+template <class C>
+base::Result<std::vector<typename cuda::DevicePool<C>::Member>> device_members(
+    const BackendChoice& choice) {
+  cuda::BackendOptions options;
+  if (!choice.vram.empty()) {
+    CUZK_TRY(options.vram_limit_bytes, base::parse_byte_size(choice.vram));
+  }
+  CUZK_TRY(const auto names, device_names(choice));
+  std::vector<typename cuda::DevicePool<C>::Member> members;
+  std::string reasons;
+  for (const std::string& name : names) {
+    options.device = name;
+    auto backend = cuda::make_backend<C>(options);
+    if (backend.ok()) {
+      members.push_back({name, std::move(backend).value()});
+      continue;
+    }
+    if (!choice.devices.empty()) return backend.error();
+    base::log(base::LogLevel::kWarning, backend.error().message);
+    reasons += (reasons.empty() ? "" : "; ") + backend.error().message;
+  }
+  if (members.empty()) {
+    return base::Error{base::ErrorKind::kUnavailable, "no device can be used: " + reasons};
+  }
+  return members;
+}
+
+}  // namespace
+
+void add_backend_options(CLI::App& command, BackendChoice& choice) {
+  command
+      .add_option("--backend", choice.backend,
+                  "Where to prove: cpu, cuda, or auto (devices for large circuits, if any)")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
+      ->type_name("cpu|cuda|auto")
+      ->default_str("auto");
+  command
+      .add_option("--device", choice.devices,
+                  "A device to use, by index, UUID or PCI address; may be repeated\n"
+                  "(default: all visible ones)")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  command
+      .add_option("--vram", choice.vram,
+                  "Most memory to take on each device, e.g. 8GiB (default: what is free)")
+      ->check(CLI::Validator(check_size, ""))
+      ->type_name("SIZE");
+}
+
+template <class C>
+base::Result<std::shared_ptr<groth16::Backend<C>>> make_chosen_backend(const BackendChoice& choice,
+                                                                       std::size_t domain_log2,
+                                                                       std::string* told) {
+  const auto tell = [told](const char* word) {
+    if (told != nullptr) *told = word;
+  };
+  const bool is_auto = choice.backend == "auto";
+  const bool wants_device =
+      choice.backend == "cuda" ||
+      (is_auto &&
+       (!choice.devices.empty() || (cuda::is_built_in() && domain_log2 >= kWorthADeviceLog2)));
+  tell("cpu");
+  if (!wants_device) return cpu_backend<C>();
+  auto members = device_members<C>(choice);
+  if (!members.ok()) {
+    // A device that was named is meant; without names "auto" does with what there is.
+    if (!is_auto || !choice.devices.empty()) return members.error();
+    return cpu_backend<C>();
+  }
+  tell("cuda");
+  return Shared<C>(std::make_shared<cuda::DevicePool<C>>(std::move(members).value(),
+                                                         is_auto ? cpu_backend<C>() : nullptr));
+}
+
+template base::Result<std::shared_ptr<groth16::Backend<curve::Bls12_381>>> make_chosen_backend(
+    const BackendChoice&, std::size_t, std::string*);
+template base::Result<std::shared_ptr<groth16::Backend<curve::Bn254>>> make_chosen_backend(
+    const BackendChoice&, std::size_t, std::string*);
+
+}  // namespace cuzk::apps

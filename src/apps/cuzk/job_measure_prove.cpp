@@ -1,0 +1,146 @@
+// Whole proofs by several workers at once, over one backend.
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "apps/cuzk/job_measure.h"
+#include "base/ledger.h"
+#include "formats/snarkjs/wtns.h"
+#include "formats/snarkjs/zkey.h"
+#include "formats/with_curve.h"
+#include "groth16/prove.h"
+#include "groth16/setup.h"
+
+namespace cuzk::apps {
+namespace {
+
+// A circuit of `row_count` rows: of each 64, 63 say that a variable is a bit and one squares a
+// chain. One public input, where the chain begins.
+template <class F>
+class BitsAndSquares {
+ public:
+  explicit BitsAndSquares(std::size_t row_count) {
+    shape_->input_count = 2;
+    shape_->coefficients = {F::one(), -F::one()};
+    assignment_->inputs = {F::one(), F::from_u64(3)};
+    F value = F::from_u64(3);
+    std::uint32_t chain = 1;
+    std::uint64_t state = 1;
+    for (std::size_t row = 0; row < row_count; ++row) {
+      const std::uint32_t fresh = shape_->input_count + shape_->aux_count++;
+      if (row % 64 == 0) {
+        value = value.squared();
+        assignment_->aux.push_scalar(value);
+        add(shape_->a, {{chain, 0}});
+        add(shape_->b, {{chain, 0}});
+        add(shape_->c, {{fresh, 0}});
+        chain = fresh;
+      } else {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        assignment_->aux.push_bit(state >> 63 != 0);
+        add(shape_->a, {{0, 0}, {fresh, 1}});
+        add(shape_->b, {{fresh, 0}});
+        add(shape_->c, {});
+      }
+    }
+  }
+  std::shared_ptr<const r1cs::Shape<F>> shape() const { return shape_; }
+  std::shared_ptr<const r1cs::Assignment<F>> assignment() const { return assignment_; }
+
+ private:
+  static void add(r1cs::SparseMatrix& matrix, std::initializer_list<r1cs::Term> terms) {
+    matrix.terms.insert(matrix.terms.end(), terms.begin(), terms.end());
+    matrix.row_begin.push_back(matrix.terms.size());
+  }
+  std::shared_ptr<r1cs::Shape<F>> shape_ = std::make_shared<r1cs::Shape<F>>();
+  std::shared_ptr<r1cs::Assignment<F>> assignment_ = std::make_shared<r1cs::Assignment<F>>();
+};
+
+template <class C>
+base::Result<Answer> measure(const MeasureProveRequest& request,
+                             const groth16::ProveInputs<C>& inputs, Session& session) {
+  std::string backend_name;
+  CUZK_TRY(const auto backend,
+           make_chosen_backend<C>(request.backend, inputs.key->domain_log2, &backend_name));
+  using Clock = std::chrono::steady_clock;
+  const auto ms_since = [](Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  };
+  session.stage("first proof");
+  const auto first_begin = Clock::now();
+  CUZK_TRY(const auto first, groth16::prove<C>(*backend, inputs));
+  (void)first;
+  const double first_ms = ms_since(first_begin);
+  session.stage("proofs");
+  std::atomic<unsigned> next{0};
+  std::mutex mutex;
+  std::optional<base::Error> failed;
+  const auto begin = Clock::now();
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned w = 0; w < request.workers; ++w) {
+      workers.emplace_back([&] {
+        while (next++ < request.proofs) {
+          const auto proof = groth16::prove<C>(*backend, inputs);
+          if (proof.ok()) continue;
+          const std::lock_guard lock(mutex);
+          failed = proof.error();
+          next = request.proofs;
+        }
+      });
+    }
+  }
+  const double all_ms = ms_since(begin);
+  if (failed) return *failed;
+  Answer answer(fmt::format("{} proofs of 2^{} rows, each verified: {:.1f} ms a proof.",
+                            request.proofs, inputs.key->domain_log2, all_ms / request.proofs));
+  answer.add("curve", C::kName, "curve")
+      .add("backend", backend_name, "backend")
+      .add("domain_log2", inputs.key->domain_log2, "")
+      .add("constraint_count", inputs.shape->constraint_count(), "constraints")
+      .add("proofs", request.proofs, "")
+      .add("workers", request.workers, "proofs at once")
+      .add("ms_a_proof", all_ms / request.proofs, "")
+      .add_as("first_ms", first_ms, "first proof, with what it loads",
+              fmt::format("{:.1f} ms", first_ms))
+      .add_bytes("peak_rss_bytes", peak_rss_bytes(), "peak memory");
+  for (const auto& account : base::Ledger::process().snapshot().accounts) {
+    const std::string name = account.account.name();
+    answer.add_bytes("ledger_peak_bytes_" + name, account.use.peak_bytes, "ledger's peak, " + name);
+  }
+  return answer;
+}
+
+}  // namespace
+
+base::Result<Answer> measure_proofs(const MeasureProveRequest& request, Session& session) {
+  if (request.zkey.empty() != request.witness.empty()) {
+    return base::Error{base::ErrorKind::kInvalidArgument, "--zkey and --witness go together"};
+  }
+  if (request.zkey.empty()) {
+    using C = curve::Bls12_381;
+    session.stage("circuit and development key");
+    const BitsAndSquares<C::Fr> circuit((std::size_t{1} << request.size_log2) - 2);
+    CUZK_TRY(const auto waste, groth16::random_toxic_waste<C>());
+    CUZK_TRY(const auto key,
+             groth16::setup<C>(*circuit.shape(), waste, groth16::QapConvention::kCoefficients));
+    return measure<C>(request, {key, circuit.shape(), circuit.assignment()}, session);
+  }
+  CUZK_TRY(const auto file, base::MappedFile::open(request.zkey));
+  CUZK_TRY(const auto header, formats::read_zkey_header(file->bytes(), file->name()));
+  return formats::with_curve(
+      header.curve, [&]<class C>(std::type_identity<C>) -> base::Result<Answer> {
+        CUZK_TRY(const auto loaded, formats::read_zkey<C>(file));
+        CUZK_TRY(
+            const auto assignment,
+            formats::open_wtns<C>(request.witness, {request.zkey.string(), loaded.header.wire_count,
+                                                    loaded.header.public_count}));
+        return measure<C>(request, {loaded.key, loaded.shape, assignment}, session);
+      });
+}
+
+}  // namespace cuzk::apps
