@@ -1,8 +1,12 @@
 // The calls of cuzk.v1 through a real socket.
+#include <array>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
@@ -94,6 +98,297 @@ TEST_F(GrpcProving, SubmitsAndAwaitsWithEveryField) {
   EXPECT_EQ(ended.gpu_compute_ms(), times.device_ms);
   EXPECT_EQ(ended.finish_ms(), times.finish_ms);
   EXPECT_EQ(ended.total_ms(), times.total_ms);
+}
+
+TEST_F(GrpcProving, AnswersWithFailuresAndCancellations) {
+  begin();
+  v1::SubmitProofResponse submitted;
+  v1::AwaitProofResponse ended;
+  ASSERT_TRUE(submit(request_of("bad", script(1, 0, End::kFailure, 1)), &submitted).ok());
+  ASSERT_TRUE(await("bad", 0, &ended).ok()) << "a failed proof is an answer, not an error";
+  EXPECT_EQ(ended.status(), v1::AwaitProofResponse::FAILED);
+  EXPECT_NE(ended.error_message().find(testing_support::kFailureSentence), std::string::npos);
+  EXPECT_EQ(ended.proof(), "");
+
+  ASSERT_TRUE(submit(request_of("held", script(1, 0, End::kHold, 2)), &submitted).ok());
+  v1::CancelProofResponse cancelled;
+  ASSERT_TRUE(cancel("held", &cancelled).ok());
+  EXPECT_EQ(cancelled.state(), v1::AwaitProofResponse::CANCELLED);
+  v1::AwaitProofResponse end_of_held;
+  ASSERT_TRUE(await("held", 0, &end_of_held).ok());
+  EXPECT_EQ(end_of_held.status(), v1::AwaitProofResponse::CANCELLED);
+  ASSERT_TRUE(cancel("held", &cancelled).ok()) << "again";
+  EXPECT_FALSE(cancelled.was_running());
+  ASSERT_TRUE(cancel("bad", &cancelled).ok()) << "finished says so";
+  EXPECT_FALSE(cancelled.was_running());
+  EXPECT_EQ(cancelled.state(), v1::AwaitProofResponse::FAILED);
+  EXPECT_EQ(cancel("nobody's", &cancelled).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(cancel("", &cancelled).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(await("nobody's", 5, &ended).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(GrpcProving, HonoursTheTimeoutAndTheJobGoesOn) {
+  begin();
+  v1::SubmitProofResponse submitted;
+  const base::Bytes input = script(1, 0, End::kHold, 3);
+  ASSERT_TRUE(submit(request_of("held", input), &submitted).ok());
+  v1::AwaitProofResponse first, second, third;
+  ASSERT_TRUE(await("held", 20, &first).ok());
+  EXPECT_EQ(first.status(), v1::AwaitProofResponse::TIMEOUT);
+  EXPECT_EQ(first.job_id(), "held");
+  std::thread other([&] { EXPECT_TRUE(await("held", 0, &second).ok()); });
+  daemon_->executor().release_held();
+  ASSERT_TRUE(await("held", UINT64_MAX, &third).ok());
+  other.join();
+  EXPECT_EQ(second.status(), v1::AwaitProofResponse::COMPLETED);
+  EXPECT_EQ(second.proof(), text_of(proof_of(input)));
+  EXPECT_EQ(second.proof(), third.proof());
+}
+
+TEST_F(GrpcProving, JoinsTheSameRequestAndRefusesAnother) {
+  begin();
+  v1::SubmitProofResponse submitted;
+  const base::Bytes input = script(1, 0, End::kHold, 4);
+  ASSERT_TRUE(submit(request_of("a", input), &submitted).ok());
+  ASSERT_TRUE(submit(request_of("a", input), &submitted).ok());
+  EXPECT_EQ(submitted.acceptance(), v1::ACCEPTANCE_JOINED);
+  const grpc::Status other = submit(request_of("a", script(1, 0, End::kProof, 5)), &submitted);
+  EXPECT_EQ(other.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_NE(other.error_message().find("'a'"), std::string::npos) << other.error_message();
+  daemon_->executor().release_held();
+  v1::AwaitProofResponse ended;
+  ASSERT_TRUE(await("a", 0, &ended).ok());
+  grpc::ClientContext context;
+  v1::ProveRequest prove;
+  *prove.mutable_submit() = request_of("a", input);
+  v1::ProveResponse proved;
+  ASSERT_TRUE(stub_->Prove(&context, prove, &proved).ok());
+  EXPECT_EQ(proved.result().proof(), ended.proof());
+}
+
+TEST_F(GrpcProving, MakesAnIdWhereNoneIsGiven) {
+  begin();
+  v1::SubmitProofResponse one, two;
+  ASSERT_TRUE(submit(request_of("", script(1, 0, End::kProof, 6)), &one).ok());
+  ASSERT_TRUE(submit(request_of("", script(1, 0, End::kProof, 6)), &two).ok());
+  EXPECT_FALSE(one.job_id().empty());
+  EXPECT_NE(one.job_id(), two.job_id());
+}
+
+TEST_F(GrpcProving, RefusesBadFieldsWithTheFieldsName) {
+  begin();
+  v1::SubmitProofResponse reply;
+  const auto refused = [&](auto change, grpc::StatusCode code, const char* words) {
+    v1::SubmitProofRequest request = request_of("r", script(1, 0, End::kProof, 7));
+    change(request);
+    const grpc::Status status = submit(request, &reply);
+    EXPECT_EQ(status.error_code(), code) << words;
+    EXPECT_NE(status.error_message().find(words), std::string::npos) << status.error_message();
+  };
+  using Request = v1::SubmitProofRequest;
+  const auto kInvalid = grpc::StatusCode::INVALID_ARGUMENT;
+  refused([](Request& r) { r.set_proof_kind(v1::PROOF_KIND_UNSPECIFIED); }, kInvalid, "proof_kind");
+  refused([](Request& r) { r.set_proof_kind(static_cast<v1::ProofKind>(5)); }, kInvalid,
+          "proof_kind");
+  refused([](Request& r) { r.set_priority(static_cast<v1::Priority>(5)); }, kInvalid, "priority");
+  refused([](Request& r) { r.set_priority(static_cast<v1::Priority>(-1)); }, kInvalid, "priority");
+  refused([](Request& r) { r.set_deadline_ms(UINT64_MAX); }, kInvalid, "deadline_ms");
+  refused([](Request& r) { r.set_vanilla_proof("no script"); }, kInvalid, "vanilla_proof");
+  refused([](Request& r) { r.set_request_id(std::string(300, 'x')); }, kInvalid, "300");
+  refused([](Request& r) { r.set_sector_size(3); }, grpc::StatusCode::UNIMPLEMENTED, "sector_size");
+  grpc::ClientContext context;
+  v1::ProveResponse proved;
+  const grpc::Status empty = stub_->Prove(&context, {}, &proved);
+  EXPECT_EQ(empty.error_code(), kInvalid);
+  EXPECT_EQ(status().queues_size(), 5);
+}
+
+TEST_F(GrpcProving, RefusesWithAHintWhenTheQueueIsFull) {
+  begin({}, 1, 2);
+  v1::SubmitProofResponse reply;
+  for (const char* id : {"a", "b"}) {
+    ASSERT_TRUE(submit(request_of(id, script(1, 0, End::kHold, 8)), &reply).ok());
+  }
+  grpc::ClientContext context;
+  const grpc::Status full =
+      stub_->SubmitProof(&context, request_of("c", script(1, 0, End::kHold, 8)), &reply);
+  EXPECT_EQ(full.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  internal::StatusDetails details;
+  ASSERT_TRUE(details.ParseFromString(full.error_details()));
+  EXPECT_EQ(details.code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(details.message(), full.error_message());
+  ASSERT_EQ(details.details_size(), 1);
+  EXPECT_EQ(details.details(0).type_url(), "type.googleapis.com/google.rpc.RetryInfo");
+  internal::RetryInfo retry;
+  ASSERT_TRUE(retry.ParseFromString(details.details(0).value()));
+  EXPECT_GT(retry.retry_delay().seconds(), 0);
+  const auto& trailers = context.GetServerTrailingMetadata();
+  EXPECT_EQ(trailers.count("grpc-retry-pushback-ms"), 1u);
+  v1::CancelProofResponse cancelled;
+  ASSERT_TRUE(cancel("b", &cancelled).ok());
+  EXPECT_TRUE(submit(request_of("c", script(1, 0, End::kHold, 8)), &reply).ok());
+}
+
+TEST_F(GrpcProving, LoadsAndFreesKeys) {
+  begin();
+  daemon_->executor().set_preload_ms(30);
+  const auto preload = [&](const char* name, v1::PreloadSrsResponse* reply) {
+    grpc::ClientContext context;
+    v1::PreloadSrsRequest request;
+    request.set_circuit_id(name);
+    return stub_->PreloadSRS(&context, request, reply);
+  };
+  const auto evict = [&](const char* name, v1::EvictSrsResponse* reply) {
+    grpc::ClientContext context;
+    v1::EvictSrsRequest request;
+    request.set_circuit_id(name);
+    return stub_->EvictSRS(&context, request, reply);
+  };
+  v1::PreloadSrsResponse loaded;
+  ASSERT_TRUE(preload("porep-2k", &loaded).ok());
+  EXPECT_FALSE(loaded.already_loaded());
+  EXPECT_GE(loaded.load_time_ms(), 30u);
+  v1::PreloadSrsResponse again;
+  ASSERT_TRUE(preload("porep-2k", &again).ok());
+  EXPECT_TRUE(again.already_loaded());
+  EXPECT_EQ(again.load_time_ms(), 0u);
+  v1::EvictSrsResponse freed, cold;
+  ASSERT_TRUE(evict("porep-2k", &freed).ok());
+  EXPECT_TRUE(freed.was_loaded());
+  EXPECT_EQ(freed.freed_bytes(), 4096u);
+  ASSERT_TRUE(evict("porep-2k", &cold).ok());
+  EXPECT_FALSE(cold.was_loaded());
+  EXPECT_EQ(cold.freed_bytes(), 0u);
+  EXPECT_EQ(preload("none", &loaded).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(preload("no-room", &loaded).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(preload("", &loaded).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(evict("in-use", &freed).error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(evict("none", &freed).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(GrpcProving, GivesTheTextOfTheMetrics) {
+  begin();
+  grpc::ClientContext context;
+  v1::GetMetricsResponse reply;
+  ASSERT_TRUE(stub_->GetMetrics(&context, {}, &reply).ok());
+  EXPECT_EQ(reply.prometheus_text(), "cuzk_up 1\n");
+}
+
+TEST_F(GrpcProving, ShowsEveryFieldOfTheStatus) {
+  begin();
+  v1::SubmitProofResponse submitted;
+  ASSERT_TRUE(
+      submit(request_of("held", script(1, 0, End::kHold, 9), v1::WINNING_POST), &submitted).ok());
+  v1::GetStatusResponse reply = status();
+  for (int i = 0; i < 500 && reply.gpus(0).current_job_id().empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    reply = status();
+  }
+  ASSERT_EQ(reply.gpus_size(), 2) << "each card once, the CPU is none";
+  EXPECT_EQ(reply.gpus(0).ordinal(), 0u);
+  EXPECT_EQ(reply.gpus(0).name(), "Card");
+  EXPECT_EQ(reply.gpus(0).vram_free_bytes(), 11u);
+  EXPECT_EQ(reply.gpus(0).vram_total_bytes(), 22u);
+  EXPECT_EQ(reply.gpus(0).current_job_id(), "held");
+  EXPECT_EQ(reply.gpus(0).current_proof_kind(), "public-winning-post");
+  EXPECT_EQ(reply.gpus(1).ordinal(), 1u);
+  EXPECT_EQ(reply.gpus(1).current_job_id(), "");
+  ASSERT_EQ(reply.devices_size(), 3);
+  const v1::DeviceStatus& card = reply.devices(1);
+  EXPECT_EQ(card.identifier(), "GPU-1");
+  EXPECT_EQ(card.worker_count(), 2u);
+  EXPECT_EQ(card.started_count(), 5u);
+  EXPECT_EQ(card.failure_count(), 6u);
+  EXPECT_EQ(card.wrong_proof_count(), 7u);
+  EXPECT_EQ(card.busy_seconds(), 1.5);
+  EXPECT_TRUE(reply.devices(0).fallback_only());
+  ASSERT_EQ(reply.loaded_srs_size(), 2);
+  EXPECT_EQ(reply.loaded_srs(0).circuit_id(), "porep-2k");
+  EXPECT_EQ(reply.loaded_srs(0).tier(), v1::SRSStatus::COLD);
+  EXPECT_EQ(reply.loaded_srs(0).size_bytes(), 4096u);
+  EXPECT_EQ(reply.loaded_srs(1).tier(), v1::SRSStatus::HOT);
+  EXPECT_EQ(reply.pinned_memory_bytes(), 300u);
+  EXPECT_EQ(reply.pinned_memory_limit_bytes(), 500u);
+  EXPECT_EQ(reply.memory().budget_bytes(), 1000u);
+  EXPECT_EQ(reply.memory().used_bytes(), 700u);
+  EXPECT_EQ(reply.memory().peak_bytes(), 800u);
+  EXPECT_EQ(reply.memory().rss_bytes(), 900u);
+  EXPECT_EQ(reply.process_restarts(), 3u);
+  EXPECT_EQ(reply.max_message_bytes(), Config().daemon.max_message_bytes);
+  EXPECT_EQ(reply.version(), "test version");
+  EXPECT_TRUE(reply.ready());
+  EXPECT_FALSE(reply.draining());
+  EXPECT_LE(reply.uptime_seconds(), 60u);
+  daemon_->executor().set_devices_usable(false);
+  EXPECT_FALSE(status().ready());
+  EXPECT_FALSE(status().not_ready_reason().empty());
+}
+
+// What the queues and totals of a status have to be.
+struct Expected {
+  std::map<std::string, std::array<std::uint64_t, 3>> by_kind;  // completed, failed, cancelled
+  std::array<std::uint64_t, 3> all{};
+  void add(const std::string& kind, std::size_t end) {
+    ++by_kind["public-" + kind][end];
+    ++all[end];
+  }
+};
+
+void expect_status(const v1::GetStatusResponse& reply, const Expected& expected) {
+  EXPECT_EQ(reply.total_proofs_completed(), expected.all[0]);
+  EXPECT_EQ(reply.total_proofs_failed(), expected.all[1]);
+  EXPECT_EQ(reply.total_proofs_cancelled(), expected.all[2]);
+  for (const v1::QueueStatus& row : reply.queues()) {
+    const auto found = expected.by_kind.find(row.proof_kind());
+    const auto counts =
+        found == expected.by_kind.end() ? std::array<std::uint64_t, 3>{} : found->second;
+    EXPECT_EQ(row.pending(), 0u) << row.proof_kind();
+    EXPECT_EQ(row.in_progress(), 0u) << row.proof_kind();
+    EXPECT_EQ(row.completed(), counts[0]) << row.proof_kind();
+    EXPECT_EQ(row.failed(), counts[1]) << row.proof_kind();
+    EXPECT_EQ(row.cancelled(), counts[2]) << row.proof_kind();
+  }
+}
+
+TEST_F(GrpcProving, EveryFieldIsRightAfterFiftyMixedJobs) {
+  begin({}, 3);
+  constexpr v1::ProofKind kKinds[] = {v1::POREP_SEAL_COMMIT, v1::SNAP_DEALS_UPDATE,
+                                      v1::WINDOW_POST_PARTITION, v1::WINNING_POST};
+  Expected expected;
+  std::vector<std::pair<std::string, base::Bytes>> jobs;
+  for (int i = 0; i < 50; ++i) {
+    const End end = i % 7 == 3 ? End::kFailure : i % 11 == 5 ? End::kHold : End::kProof;
+    const v1::ProofKind kind = kKinds[i % 4];
+    const std::string id = "job-" + std::to_string(i);
+    jobs.emplace_back(
+        id, script(static_cast<std::uint8_t>(1 + i % 3), 1, end, static_cast<std::uint64_t>(i)));
+    v1::SubmitProofRequest request = request_of(id, jobs.back().second, kind);
+    request.set_priority(static_cast<v1::Priority>(i % 5));
+    v1::SubmitProofResponse reply;
+    ASSERT_TRUE(submit(request, &reply).ok());
+    EXPECT_EQ(reply.job_id(), id);
+    expected.add(testing_support::engine_kind(static_cast<ProofKind>(kind)), end == End::kProof ? 0
+                                                                             : end == End::kFailure
+                                                                                 ? 1
+                                                                                 : 2);
+    v1::CancelProofResponse cancelled;
+    if (end == End::kHold) ASSERT_TRUE(cancel(id, &cancelled).ok());
+  }
+  for (const auto& [id, input] : jobs) {
+    v1::AwaitProofResponse ended;
+    ASSERT_TRUE(await(id, 0, &ended).ok());
+    EXPECT_EQ(ended.job_id(), id);
+    switch (static_cast<End>(input[2])) {
+      case End::kProof:
+        EXPECT_EQ(ended.status(), v1::AwaitProofResponse::COMPLETED);
+        EXPECT_EQ(ended.proof(), text_of(proof_of(input)));
+        EXPECT_EQ(ended.total_ms(), times_of(input).total_ms);
+        break;
+      case End::kFailure: EXPECT_EQ(ended.status(), v1::AwaitProofResponse::FAILED); break;
+      case End::kHold: EXPECT_EQ(ended.status(), v1::AwaitProofResponse::CANCELLED); break;
+    }
+  }
+  expect_status(status(), expected);
 }
 
 }  // namespace
