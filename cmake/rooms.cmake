@@ -200,7 +200,8 @@ function(cuzk_benchmarks)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(${name} PRIVATE cuzk_filecoin cuzk_formats benchmark::benchmark
+    target_link_libraries(${name} PRIVATE cuzk_filecoin cuzk_formats cuzk_engine
+                          benchmark::benchmark
                           benchmark::benchmark_main)
   endforeach()
 endfunction()

@@ -1,8 +1,10 @@
 // An engine with its proving process, killed as a whole at random moments under load. What it said
 // is kept must be there after each restart, with the right result; what it had accepted must end.
 // 20 kills here, more with CUZK_KILLS.
+#include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <random>
 #include <set>
 
@@ -159,7 +161,8 @@ pid_t child_of(pid_t parent) {
 
 TEST(EngineKill, NothingIsLostAndNothingIsAnsweredWrongly) {
   const char* const wanted = std::getenv("CUZK_KILLS");
-  const int kills = wanted == nullptr ? 20 : std::atoi(wanted);
+  int kills = 20;
+  if (wanted != nullptr) (void)std::from_chars(wanted, wanted + std::strlen(wanted), kills);
   const TemporaryFolder folder;
   const std::string journal = folder.file("journal");
   std::mt19937_64 random(31);

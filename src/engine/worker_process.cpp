@@ -57,9 +57,8 @@ Status WorkerProcess::State::start() {
   return failure_.value_or(Error{ErrorKind::kUnavailable, "the proving process did not start"});
 }
 
-std::shared_ptr<internal::Channel> WorkerProcess::State::channel() {
-  const MutexLock hold(mutex_);
-  return channel_;
+bool WorkerProcess::State::has_failed() const {
+  return failed_starts_ >= kFailedStartsMax && Clock::now() - down_since_ >= options_.down_patience;
 }
 
 std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::ByteSpan payload,
@@ -102,9 +101,8 @@ Status WorkerProcess::State::run(RunRequest request) {
   std::uint64_t generation = 0;
   {
     const MutexLock hold(mutex_);
-    while (!stopping_ && phase_ == Phase::kDown && failed_starts_ < kFailedStartsMax) {
-      changed_.wait(mutex_);
-    }
+    // Each failed start wakes this.
+    while (!stopping_ && phase_ == Phase::kDown && !has_failed()) changed_.wait(mutex_);
     if (stopping_) return Error{ErrorKind::kUnavailable, "the proving process is being stopped"};
     if (phase_ != Phase::kReady) {
       return Error{ErrorKind::kUnavailable,

@@ -41,6 +41,8 @@ struct WorkerProcessOptions {
   std::chrono::milliseconds pause_min = std::chrono::milliseconds(100);
   std::chrono::milliseconds pause_max = std::chrono::seconds(4);
   std::chrono::milliseconds young = std::chrono::seconds(1);
+  // Down for longer than this, and three starts failed in a row: run() refuses instead of waiting.
+  std::chrono::milliseconds down_patience = std::chrono::seconds(2);
 };
 
 class WorkerProcess final : public Executor {
@@ -51,9 +53,9 @@ class WorkerProcess final : public Executor {
                                                             ExecutorEvents& events);
   ~WorkerProcess() override;  // stops
 
-  // While the process is being restarted, run() waits for it; kUnavailable at once when it cannot
-  // be started (three times in a row), with the reason. A job whose answer a crash took is taken:
-  // crashed() tells of it.
+  // While the process is being restarted, run() waits for it; kUnavailable when it cannot be
+  // started (three times in a row, for `down_patience`), with the reason. A job whose answer a
+  // crash took is taken: crashed() tells of it.
   base::Status run(RunRequest request) override;
   base::Status cancel(JobId id) override;
   std::optional<JobProgress> progress(JobId id) const override;

@@ -74,7 +74,7 @@ class WorkerProcess::State {
   void mourn(const std::string& reason) CUZK_EXCLUDES(mutex_);
   void pause() CUZK_EXCLUDES(mutex_);
 
-  std::shared_ptr<internal::Channel> channel() CUZK_EXCLUDES(mutex_);
+  bool has_failed() const CUZK_REQUIRES(mutex_);
   // Waits for the answer, until `until` when given. Nothing: late, or lost with the process, or
   // this is not the process of `generation` any more.
   std::optional<internal::WireOutcome> ask(internal::MessageKind kind, base::ByteSpan payload,
@@ -99,7 +99,8 @@ class WorkerProcess::State {
   std::unordered_map<JobId, Job> jobs_ CUZK_GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::shared_ptr<Question>> questions_ CUZK_GUARDED_BY(mutex_);
   std::uint64_t question_count_ CUZK_GUARDED_BY(mutex_) = 0;
-  ExecutorReport report_ CUZK_GUARDED_BY(mutex_);  // the last one
+  ExecutorReport report_ CUZK_GUARDED_BY(mutex_);         // the last one
+  Clock::time_point down_since_ CUZK_GUARDED_BY(mutex_);  // the last time it was well
   Clock::time_point heard_at_ CUZK_GUARDED_BY(mutex_);
   std::optional<Clock::time_point> ready_at_ CUZK_GUARDED_BY(mutex_);  // of this process
   Clock::time_point stop_at_ CUZK_GUARDED_BY(mutex_);

@@ -277,6 +277,7 @@ void WorkerProcess::State::mourn(const std::string& reason) {
   {
     const MutexLock hold(mutex_);
     is_crash = phase_ == Phase::kReady && !stopping_;
+    if (phase_ == Phase::kReady) down_since_ = Clock::now();
     if (!stopping_ && phase_ != Phase::kReady) {
       ++failed_starts_;
       if (!failure_) failure_ = Error{ErrorKind::kUnavailable, reason};
