@@ -35,7 +35,7 @@ enum class MessageKind : std::uint8_t {
   kStop,
   // From it.
   kReady = 32,  // with its report
-  kAnswer,  // to kSetup when it fails, kRun, kPreload, kEvict, kReport, kPing
+  kAnswer,      // to kSetup when it fails, kRun, kPreload, kEvict, kReport, kPing
   kStarted,
   kMoved,
   kProved,
