@@ -15,7 +15,7 @@ set(CUZK_TEST_DEFINITIONS
     CUZK_SHARED_FACTS="${PROJECT_SOURCE_DIR}/../shared/facts")
 
 # Tests that take minutes under a sanitizer or measure time: labelled release_only.
-set(CUZK_RELEASE_ONLY "*FilecoinFlow*:*ConformanceTiming*:*UpstreamBytesRelease*")
+set(CUZK_RELEASE_ONLY "*FilecoinFlow*:*ConformanceTiming*:*UpstreamBytesRelease*:*MsmTime*")
 
 # cuzk_test_binary(NAME SOURCES... ) with the given libraries: one ctest entry per test case.
 function(cuzk_test_binary name)
