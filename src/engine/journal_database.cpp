@@ -172,9 +172,7 @@ Result<std::int64_t> Database::integer(std::string_view sql) {
   return statement.integer(0);
 }
 
-bool Database::in_transaction() const {
-  return sqlite3_get_autocommit(connection_.get()) == 0;
-}
+bool Database::in_transaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
 
 std::int64_t Database::changed_count() const { return sqlite3_changes64(connection_.get()); }
 

@@ -24,9 +24,9 @@ struct PendingChange {
   bool may_use_reserve = false;  // room that is kept for accepted jobs
 };
 
-// Makes all in one transaction where that goes well. Returns those that are to be made again, alone:
-// all when nothing is kept, else those that lacked room and may have the reserve; one alone is
-// always returned.
+// Makes all in one transaction where that goes well. Returns those that are to be made again,
+// alone: all when nothing is kept, else those that lacked room and may have the reserve; one alone
+// is always returned.
 std::vector<PendingChange*> run_grouped(Store& store, const std::vector<PendingChange*>& changes);
 
 // Thread-safe.

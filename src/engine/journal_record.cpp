@@ -44,10 +44,10 @@ bool JobRecord::operator==(const JobRecord& other) const {
          priority == other.priority && deadline_ms == other.deadline_ms &&
          partition_count == other.partition_count && input_digest == other.input_digest &&
          input_bytes == other.input_bytes && state == other.state && attempt == other.attempt &&
-         start_count == other.start_count && crash_count == other.crash_count && accepted_ms == other.accepted_ms &&
-         changed_ms == other.changed_ms && same_failure(failure, other.failure) &&
-         result_bytes == other.result_bytes && result_digest == other.result_digest &&
-         revision == other.revision;
+         start_count == other.start_count && crash_count == other.crash_count &&
+         accepted_ms == other.accepted_ms && changed_ms == other.changed_ms &&
+         same_failure(failure, other.failure) && result_bytes == other.result_bytes &&
+         result_digest == other.result_digest && revision == other.revision;
 }
 
 }  // namespace cuzk::engine
