@@ -148,6 +148,7 @@ endfunction()
 # seeded mutations, and that smoke run is a test. With CUZK_LIBFUZZER (clang) libFuzzer runs it.
 function(cuzk_fuzz_target name source)
   add_executable(${name} ${source})
+  add_dependencies(fuzz_targets ${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE ${CUZK_TEST_DEFINITIONS})
   target_link_libraries(${name} PRIVATE cuzk_filecoin cuzk_formats)
@@ -163,6 +164,7 @@ function(cuzk_fuzz_target name source)
 endfunction()
 
 function(cuzk_fuzz_targets)
+  add_custom_target(fuzz_targets)  # all of them
   option(CUZK_LIBFUZZER "Link the fuzz targets with libFuzzer (clang only)" OFF)
   if(NOT CUZK_LIBFUZZER)
     add_library(cuzk_fuzz_driver OBJECT ${PROJECT_SOURCE_DIR}/fuzz/driver.cpp

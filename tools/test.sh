@@ -40,18 +40,19 @@ run_release() {
   run_tests release
 }
 
-# The tests of some rooms under one preset. Left out: what takes minutes under a sanitizer or
-# measures time (named in cmake/rooms.cmake).
+# The tests of some rooms under one preset; "fuzz" stands for the smoke runs of the fuzz targets.
+# Left out: what takes minutes under a sanitizer or measures time (named in cmake/rooms.cmake).
 run_rooms() {
   local preset=$1 targets labels
   shift
-  targets=("${@/%/_test}")
+  labels=("${@/%/_test}")
+  labels=("${labels[@]/#fuzz_test/fuzz}")
+  targets=("${labels[@]/%fuzz/fuzz_targets}")
   build "$preset" "${targets[@]}"
-  labels="^($(IFS='|'; echo "${targets[*]}"))$"
-  run_tests "$preset" -L "$labels" -LE '^release_only$'
+  run_tests "$preset" -L "^($(IFS='|'; echo "${labels[*]}"))$" -LE '^release_only$'
 }
 
-run_asan_ubsan() { run_rooms asan-ubsan "${sanitized_rooms[@]}"; }
+run_asan_ubsan() { run_rooms asan-ubsan "${sanitized_rooms[@]}" fuzz; }
 
 run_tsan() { run_rooms tsan "${threaded_rooms[@]}"; }
 
