@@ -1,4 +1,4 @@
-// cuda_prove_suite [check] [time] [limits] [devices] [full LOG2] [fault] [quick] [device NAME]
+// cuda_prove_suite [check] [time] [limits] [devices] [full LOG2] [fault] [quick|tiny] [device NAME]
 //                  [data FOLDER]... [c1 FILE] [proofs N]
 //
 // check: byte equality of proofs on all circuits found. limits: the same under limits of device
@@ -29,7 +29,8 @@ Options read_options(int count, char** words) {
     if (word == "time") options.times = true;
     if (word == "limits") options.limits = true;
     if (word == "devices") options.devices = true;
-    if (word == "quick") options.quick = true;
+    if (word == "quick" || word == "tiny") options.quick = true;
+    if (word == "tiny") options.tiny = true;
     if (word == "fault") options.fault = true;
     if (word == "full" && has_value) options.full_log2 = std::strtoul(words[++i], nullptr, 10);
     if (word == "device" && has_value) options.device = words[++i];

@@ -16,7 +16,8 @@ namespace cuzk::bench::cuda_prove {
 
 struct Options {
   bool checks = false, times = false, limits = false, devices = false, fault = false;
-  bool quick = false;         // small circuits only: for runs under a memory or race checker
+  bool quick = false;         // small circuits only: for runs under a memory checker
+  bool tiny = false;          // one of them: for runs under a race checker
   std::size_t full_log2 = 0;  // rows of a synthetic circuit; 0: none
   std::string device = "0";
   std::vector<std::filesystem::path> data;  // folders searched for circom and mimc cases

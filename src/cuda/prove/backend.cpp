@@ -34,7 +34,8 @@ class CircuitCache {
 
   // The loaded pair of key and shape, loaded now when it is not there.
   base::Result<Loaded> get(Context& context, Lane& lane, const groth16::ProveInputs<C>& inputs,
-                           const r1cs::CompactWitness<Fr>& input_run, bool b_g2_on_device) {
+                           const r1cs::CompactWitness<Fr>& input_run, bool b_g2_on_device,
+                           unsigned lanes) {
     const std::lock_guard lock(mutex_);
     entries_.remove_if([](const auto& entry) { return entry->is_expired(); });
     for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
@@ -48,10 +49,10 @@ class CircuitCache {
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
     const ProofSizes sizes = proof_sizes<C>(inputs, *facts, input_run, b_g2_on_device);
     // With everything else gone, then with what is in use by running proofs left in place.
-    CUZK_TRY(ProofPlan plan, plan_proof(sizes, context.budget_bytes(), KernelScratch<C>()));
+    CUZK_TRY(ProofPlan plan, plan_proof(sizes, context.budget_bytes(), lanes, KernelScratch<C>()));
     make_room(context, plan.resident_bytes + plan.workspace_bytes);
     if (context.room_bytes() < plan.resident_bytes + plan.workspace_bytes) {
-      CUZK_TRY(plan, plan_proof(sizes, context.room_bytes(), KernelScratch<C>()));
+      CUZK_TRY(plan, plan_proof(sizes, context.room_bytes(), lanes, KernelScratch<C>()));
     }
     CUZK_TRY(auto loaded, LoadedCircuit<C>::load(context, lane, inputs.key, inputs.shape,
                                                  std::move(facts), plan));
@@ -126,7 +127,7 @@ class CudaBackend final : public groth16::Backend<C> {
     const auto input_run = compact_inputs(*inputs.assignment);
     CUZK_TRY(auto lane, lanes_.take(inputs.control.cancel));
     CUZK_TRY(const auto circuit,
-             circuits_.get(*context_, *lane, inputs, input_run, b_g2_on_device()));
+             circuits_.get(*context_, *lane, inputs, input_run, b_g2_on_device(), options_.lanes));
     const ProofSizes sizes = proof_sizes<C>(inputs, circuit->facts(), input_run, b_g2_on_device());
     CUZK_TRY(auto sums, run_in_workspace(inputs, input_run, *circuit, sizes, *lane));
     std::optional<HostB<Fr>> host_b;
@@ -145,8 +146,8 @@ class CudaBackend final : public groth16::Backend<C> {
                                               const ProofSizes& sizes, Lane& lane) {
     const KernelScratch<C> scratch;
     while (true) {
-      CUZK_TRY(const ProofPlan plan,
-               plan_workspace(sizes, circuit.plan(), context_->room_bytes(), scratch));
+      CUZK_TRY(const ProofPlan plan, plan_workspace(sizes, circuit.plan(), context_->room_bytes(),
+                                                    options_.lanes, scratch));
       auto workspace =
           context_->wait_allocate(lane.compute, plan.workspace_bytes, inputs.control.cancel);
       if (workspace.ok()) {

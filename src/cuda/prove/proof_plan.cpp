@@ -116,16 +116,19 @@ std::uint64_t resident_bytes(const ProofSizes& sizes, const ProofPlan& plan) {
 
 namespace {
 
-// Pieces from the longest query down to `least`; false when none fits.
-bool fit_pieces(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_bytes,
-                std::uint64_t least, const ScratchModel& model) {
+// The power of two that holds every query, within the ends of what is offered.
+std::uint64_t longest_piece(const ProofSizes& sizes) {
   std::uint64_t longest = 1;
   for (const QuerySizes& query : sizes.queries) longest = std::max(longest, query.point_count);
   std::uint64_t piece = kPieceLeast;
   while (piece < longest && piece < kPieceMost) piece *= 2;
-  plan.tile_bytes = std::max(std::min(kTileBytes, sizes.matrix_bytes), sizes.longest_row_bytes);
-  plan.b_g2_on_device = sizes.queries[kQueryB2].is_used;
-  for (;; piece /= 2) {
+  return piece;
+}
+
+// Pieces from the longest query down to `least`; false when none fits.
+bool fit_pieces(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_bytes,
+                std::uint64_t least, const ScratchModel& model) {
+  for (std::uint64_t piece = longest_piece(sizes);; piece /= 2) {
     plan.piece_points = piece;
     // Fewer windows at once cost little until the device is no longer full.
     for (const std::uint64_t divisor : {0, 2, 4, 8}) {
@@ -141,12 +144,23 @@ bool fit_pieces(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_byt
   }
 }
 
+// A workspace of which `lanes` fit the room with no query cut, else the largest that fits at all.
+bool fit_workspace(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_bytes,
+                   unsigned lanes, std::uint64_t least, const ScratchModel& model) {
+  plan.b_g2_on_device = sizes.queries[kQueryB2].is_used;
+  plan.tile_bytes = std::max(std::min(kTileBytes, sizes.matrix_bytes), sizes.longest_row_bytes);
+  const std::uint64_t whole = longest_piece(sizes);
+  return (lanes > 1 && fit_pieces(sizes, plan, room_bytes / lanes, whole, model)) ||
+         fit_pieces(sizes, plan, room_bytes, std::min(least, whole), model);
+}
+
 }  // namespace
 
 base::Result<ProofPlan> plan_workspace(const ProofSizes& sizes, ProofPlan plan,
-                                       std::uint64_t room_bytes, const ScratchModel& model) {
+                                       std::uint64_t room_bytes, unsigned lanes,
+                                       const ScratchModel& model) {
   plan.resident_bytes = resident_bytes(sizes, plan);
-  if (fit_pieces(sizes, plan, room_bytes, kPieceLeast, model)) return plan;
+  if (fit_workspace(sizes, plan, room_bytes, lanes, kPieceLeast, model)) return plan;
   return base::Error{base::ErrorKind::kResourceExhausted,
                      "a proof of a circuit with 2^" + std::to_string(sizes.domain_log2) +
                          " rows takes at least " + std::to_string(plan.workspace_bytes) +
@@ -155,7 +169,7 @@ base::Result<ProofPlan> plan_workspace(const ProofSizes& sizes, ProofPlan plan,
 }
 
 base::Result<ProofPlan> plan_proof(const ProofSizes& sizes, std::uint64_t budget_bytes,
-                                   const ScratchModel& model) {
+                                   unsigned lanes, const ScratchModel& model) {
   ProofPlan plan;
   for (const std::uint64_t least : {kPieceGood, kPieceLeast}) {
     plan = {};
@@ -167,7 +181,7 @@ base::Result<ProofPlan> plan_proof(const ProofSizes& sizes, std::uint64_t budget
       plan.resident_bytes = resident_bytes(sizes, plan);
       if (plan.resident_bytes > budget_bytes) continue;
       const std::uint64_t room = budget_bytes - plan.resident_bytes;
-      if (fit_pieces(sizes, plan, room, least, model)) return plan;
+      if (fit_workspace(sizes, plan, room, lanes, least, model)) return plan;
     }
   }
   return base::Error{

@@ -120,14 +120,17 @@ std::uint64_t workspace_bytes(const ProofSizes& sizes, const ProofPlan& plan,
 // The bytes that stay on the device under a plan's residency.
 std::uint64_t resident_bytes(const ProofSizes& sizes, const ProofPlan& plan);
 
-// The plan that keeps most on the device and cuts least, within budget_bytes for everything.
-// kResourceExhausted, with the least that would do, when even the smallest pieces do not fit.
+// The plan that keeps most on the device and cuts least, within budget_bytes for everything. Where
+// it costs no cut, `lanes` workspaces fit beside each other: proofs side by side gain more than
+// scratch does. kResourceExhausted, with the least that would do, when even the smallest pieces do
+// not fit.
 base::Result<ProofPlan> plan_proof(const ProofSizes& sizes, std::uint64_t budget_bytes,
-                                   const ScratchModel& model);
+                                   unsigned lanes, const ScratchModel& model);
 
 // The same with residency given, as for the next proof of a key that is loaded: `plan` says what is
-// resident, room_bytes is what one proof may take.
+// resident, room_bytes is what proofs may take together.
 base::Result<ProofPlan> plan_workspace(const ProofSizes& sizes, ProofPlan plan,
-                                       std::uint64_t room_bytes, const ScratchModel& model);
+                                       std::uint64_t room_bytes, unsigned lanes,
+                                       const ScratchModel& model);
 
 }  // namespace cuzk::cuda::prove

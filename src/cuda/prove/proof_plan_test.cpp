@@ -39,7 +39,7 @@ ProofSizes porep_sizes() {
 }
 
 TEST(ProofPlan, EverythingIsResidentAndWholeWhereThereIsRoom) {
-  const auto plan = plan_proof(porep_sizes(), 100 * kGiB, MadeUpScratch()).value();
+  const auto plan = plan_proof(porep_sizes(), 100 * kGiB, 1, MadeUpScratch()).value();
   EXPECT_TRUE(plan.matrices_resident);
   for (const bool resident : plan.query_resident) EXPECT_TRUE(resident);
   EXPECT_EQ(plan.evaluation_buffers, 3u);
@@ -53,7 +53,7 @@ TEST(ProofPlan, EveryBudgetIsKeptAndLessMemoryNeverKeepsMore) {
   std::uint64_t resident_before = ~std::uint64_t{0};
   bool was_refused = false;
   for (std::uint64_t budget = 8 * kGiB; budget >= 64 * kMiB; budget -= 64 * kMiB) {
-    const auto plan = plan_proof(sizes, budget, model);
+    const auto plan = plan_proof(sizes, budget, 1, model);
     if (!plan.ok()) {
       was_refused = true;
       EXPECT_EQ(plan.error().kind, base::ErrorKind::kResourceExhausted);
@@ -70,7 +70,7 @@ TEST(ProofPlan, EveryBudgetIsKeptAndLessMemoryNeverKeepsMore) {
 }
 
 TEST(ProofPlan, TwoGibibytesAreEnoughForTwoKibibyteSectors) {
-  const auto plan = plan_proof(porep_sizes(), 2 * kGiB, MadeUpScratch());
+  const auto plan = plan_proof(porep_sizes(), 2 * kGiB, 1, MadeUpScratch());
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   EXPECT_FALSE(plan->query_resident[kQueryB2]);
 }
@@ -79,7 +79,7 @@ TEST(ProofPlan, StagesTakeNoMoreThanThePlanSays) {
   const MadeUpScratch model;
   const ProofSizes sizes = porep_sizes();
   for (const std::uint64_t budget : {100 * kGiB, 4 * kGiB, 2 * kGiB, kGiB}) {
-    const auto plan = plan_proof(sizes, budget, model);
+    const auto plan = plan_proof(sizes, budget, 1, model);
     ASSERT_TRUE(plan.ok()) << budget;
     device::Arena common;
     common.take<std::byte>(sizes.witness_bytes);
@@ -116,18 +116,31 @@ TEST(ProofPlan, PiecesAreSharedOutOnlyWhenTheQueryIsLonger) {
 
 TEST(ProofPlan, WhatTheHostSumsTakesNothing) {
   ProofSizes sizes = porep_sizes();
-  const auto with = plan_proof(sizes, 100 * kGiB, MadeUpScratch()).value();
+  const auto with = plan_proof(sizes, 100 * kGiB, 1, MadeUpScratch()).value();
   sizes.queries[kQueryB2].is_used = false;
-  const auto without = plan_proof(sizes, 100 * kGiB, MadeUpScratch()).value();
+  const auto without = plan_proof(sizes, 100 * kGiB, 1, MadeUpScratch()).value();
   EXPECT_FALSE(without.b_g2_on_device);
   EXPECT_EQ(with.resident_bytes - without.resident_bytes, 1'500'000u * 192u);
+}
+
+TEST(ProofPlan, LanesFitBesideEachOtherWhereThatCutsNothing) {
+  const ProofSizes sizes = porep_sizes();
+  const auto alone = plan_proof(sizes, 5 * kGiB, 1, MadeUpScratch()).value();
+  const auto three = plan_proof(sizes, 5 * kGiB, 3, MadeUpScratch()).value();
+  EXPECT_EQ(three.resident_bytes, alone.resident_bytes);
+  EXPECT_EQ(three.piece_points, alone.piece_points);
+  EXPECT_GT(3 * alone.workspace_bytes, 5 * kGiB - alone.resident_bytes);
+  EXPECT_LE(3 * three.workspace_bytes, 5 * kGiB - three.resident_bytes);
+  // Where three would be cut, one keeps its length.
+  const auto tight = plan_proof(sizes, 3 * kGiB, 3, MadeUpScratch()).value();
+  EXPECT_EQ(tight, plan_proof(sizes, 3 * kGiB, 1, MadeUpScratch()).value());
 }
 
 TEST(ProofPlan, AnEmptyCircuitHasAPlan) {
   ProofSizes sizes;
   sizes.witness_bytes = 256;
   for (auto& query : sizes.queries) query.point_bytes = 96;
-  const auto plan = plan_proof(sizes, kGiB, MadeUpScratch());
+  const auto plan = plan_proof(sizes, kGiB, 1, MadeUpScratch());
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->resident_bytes, 0u);
   EXPECT_GE(plan->piece_points, 64u);  // a word of variables
@@ -136,10 +149,10 @@ TEST(ProofPlan, AnEmptyCircuitHasAPlan) {
 TEST(ProofPlan, ALoadedKeyKeepsItsPlaceWhenALaterProofIsPlanned) {
   const MadeUpScratch model;
   ProofSizes sizes = porep_sizes();
-  const auto loaded = plan_proof(sizes, 3 * kGiB, model).value();
+  const auto loaded = plan_proof(sizes, 3 * kGiB, 1, model).value();
   // A witness of scalars only, as a foreign one may be.
   for (auto& query : sizes.queries) query.scalar_count = query.point_count;
-  const auto later = plan_workspace(sizes, loaded, 3 * kGiB - loaded.resident_bytes, model);
+  const auto later = plan_workspace(sizes, loaded, 3 * kGiB - loaded.resident_bytes, 1, model);
   ASSERT_TRUE(later.ok()) << later.error().message;
   EXPECT_EQ(later->query_resident, loaded.query_resident);
   EXPECT_LE(later->workspace_bytes, 3 * kGiB - loaded.resident_bytes);

@@ -27,6 +27,9 @@ std::vector<std::uint32_t> ranks_of(const r1cs::CompactWitness<F>& run) {
 msm::MsmPolicy policy_within(std::uint64_t limit_bytes) {
   msm::MsmPolicy policy;
   if (limit_bytes != 0) {
+    // Rounds of affine additions keep their points; fewer windows at once cost more than rounds
+    // gain.
+    policy.affine_rounds_max = 0;
     policy.scratch_bytes_max = std::min(policy.scratch_bytes_max, limit_bytes);
   }
   return policy;
