@@ -19,7 +19,7 @@ const std::vector<SquaringCircuit>& circuits() {
   return kCircuits;
 }
 constexpr std::size_t kSoakCircuits = 2, kMixedCircuits = 6;
-constexpr std::uint64_t kQueuedMax = 1000;
+constexpr std::uint64_t kQueuedMax = 1000, kWarmJobs = 60;
 
 }  // namespace
 
@@ -58,8 +58,7 @@ base::Result<std::unique_ptr<LoadEngine>> EngineBench::warm_engine(
     job.name = "warm-" + job.name;
     return job;
   };
-  CUZK_TRY(const LoadResult result,
-           run_load(*load, 2 * kMixedCircuits, job_of, kQueuedMax, control));
+  CUZK_TRY(const LoadResult result, run_load(*load, kWarmJobs, job_of, kQueuedMax, control));
   if (result.valid_count != result.job_count) {
     return base::Error{base::ErrorKind::kInternal, "the first jobs failed: " + result.faults.at(0)};
   }
