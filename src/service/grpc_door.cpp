@@ -13,6 +13,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/service_type.h>
@@ -64,6 +66,18 @@ void set_limits(grpc::ServerBuilder& builder, const Config& config, std::uint64_
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MIN_POLLERS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 2);
+}
+
+// Lines of the libraries about what clients do wrong go where ours go, and only when asked for.
+void log_library_line(gpr_log_func_args* line) {
+  const bool is_error = line->severity == GPR_LOG_SEVERITY_ERROR;
+  base::log(is_error ? base::LogLevel::kInfo : base::LogLevel::kDebug,
+            std::string("grpc: ") + line->message);
+}
+
+void quiet_libraries() {
+  gpr_set_log_function(log_library_line);
+  google::protobuf::SetLogHandler(nullptr);  // says what grpc_message.cpp says anyway
 }
 
 class GrpcDoor final : public Door {
@@ -163,6 +177,7 @@ base::Status GrpcDoor::after_listening(const std::vector<Listener>& listeners) {
 }
 
 base::Status GrpcDoor::start() {
+  quiet_libraries();
   CUZK_TRY_STATUS(read_guard(config_));
   CUZK_TRY_STATUS(listen());
   set_serving(readiness(core_.backend.engine->report()).ready);

@@ -481,7 +481,7 @@ TEST(GrpcFault, AddressesThatAreTakenAreRefusedByName) {
 TEST(GrpcFault, ATokenOpensAndNothingElseDoes) {
   const cuzk::testing::TemporaryFolder folder;
   const auto tokens = folder / "tokens";
-  std::ofstream(tokens) << "a token that is long\n";
+  std::ofstream(tokens) << "a-token-that-is-long\n";
   std::filesystem::permissions(tokens, std::filesystem::perms::owner_read);
   Config config;
   config.daemon.listen = {{Address::Kind::kTcp, "127.0.0.1", 0, {}}};
@@ -497,8 +497,8 @@ TEST(GrpcFault, ATokenOpensAndNothingElseDoes) {
     return stub->GetStatus(&context, {}, &reply).error_code();
   };
   EXPECT_EQ(status_with(""), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_EQ(status_with("Bearer wrong token here"), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_EQ(status_with("Bearer a token that is long"), grpc::StatusCode::OK);
+  EXPECT_EQ(status_with("Bearer wrong-token-here"), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(status_with("Bearer a-token-that-is-long"), grpc::StatusCode::OK);
 }
 
 }  // namespace

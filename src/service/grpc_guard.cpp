@@ -19,7 +19,9 @@ bool starts_with(std::string_view text, std::string_view head) {
 // The token of "Bearer TOKEN"; the scheme's case does not matter.
 std::string_view token_of(std::string_view authorization) {
   if (authorization.size() < kScheme.size()) return {};
-  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  const auto same = [](char expected, char found) {
+    return expected == std::tolower(static_cast<unsigned char>(found));
+  };
   if (!std::equal(kScheme.begin(), kScheme.end(), authorization.begin(), same)) return {};
   return authorization.substr(kScheme.size());
 }

@@ -30,12 +30,12 @@ TEST(GrpcGuard, LetsEverybodyInWithoutTokens) {
 
 TEST(GrpcGuard, WantsATokenOfThoseElsewhere) {
   GrpcGuard guard;
-  guard.set(AuthRequired::kRemote, {kToken, "another token here"});
+  guard.set(AuthRequired::kRemote, {kToken, "another-token-here"});
   EXPECT_FALSE(guard.refusal("unix:", "").has_value());
   EXPECT_TRUE(guard.refusal(kRemote, "").has_value());
   const std::string right = std::string("Bearer ") + kToken;
   EXPECT_FALSE(guard.refusal(kRemote, right).has_value());
-  EXPECT_FALSE(guard.refusal(kRemote, "bearer another token here").has_value());
+  EXPECT_FALSE(guard.refusal(kRemote, "bearer another-token-here").has_value());
   for (const std::string& wrong :
        {std::string(kToken), "Basic " + std::string(kToken), right + "x", right.substr(0, 20),
         std::string("Bearer "), "Bearer  " + std::string(kToken)}) {

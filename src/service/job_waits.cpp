@@ -86,8 +86,8 @@ class JobWaits::State : public std::enable_shared_from_this<State> {
 
 void JobWaits::Wait::end(WaitEnd how, const std::shared_ptr<Wait>& self) {
   if (over_.exchange(true)) return;
+  owner_->bury(self);  // first: who is told finds it gone
   done_(std::move(how));
-  owner_->bury(self);
 }
 
 void JobWaits::Wait::abandon(const std::shared_ptr<Wait>& self) {

@@ -77,8 +77,9 @@ void add_bench_commands(CLI::App& app, Invocation& invocation) {
   CLI::App* group = app.add_subcommand("bench", "Measurements, and replays of the engine");
   group->require_subcommand(1);
   add_incident_command(*group, invocation);
-  add_measure_commands(*group, invocation);
   add_engine_bench_command(*group, invocation);
+  add_measure_commands(*group, invocation);
+  add_load_command(*group, invocation);
 }
 
 }  // namespace cuzk::apps

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "apps/cuzk/commands.h"
+#include "apps/cuzk/daemon_executor.h"
 #include "base/cpu.h"
 #include "base/interrupt.h"
 #include "base/ledger.h"
@@ -23,7 +24,7 @@ constexpr char kDescription[] =
     "cuzk makes and checks Groth16 proofs: of circom circuits (BN254, BLS12-381) and of Filecoin\n"
     "sectors (BLS12-381).";
 constexpr char kFooter[] =
-    "Exit codes: 0 done or valid, 1 not valid, 2 error, 130 interrupted.\n"
+    "Exit codes: 0 done or valid, 1 not valid, 2 error, 3 not over yet, 130 interrupted.\n"
     "With --json the answer, or the error, is one JSON object on standard output.\n"
     "`cuzk COMMAND --help` shows a command's options and an example.";
 
@@ -152,6 +153,10 @@ void add_key_check_option(CLI::App& command, formats::KeyCheck& target) {
 }
 
 int run_command_line(int argument_count, char** arguments) {
+  // Not for people: how the daemon starts the process that proves.
+  if (argument_count == 2 && std::string_view(arguments[1]) == kEngineWorkerArgument) {
+    return run_engine_worker();
+  }
   base::install_interrupt_handlers();
   const bool json = asks_for(argument_count, arguments, "--json");
   Invocation invocation;
@@ -169,6 +174,9 @@ int run_command_line(int argument_count, char** arguments) {
   add_inspect_command(app, invocation);
   add_devices_command(app, invocation);
   add_filecoin_commands(app, invocation);
+  add_daemon_command(app, invocation);
+  add_client_commands(app, invocation);
+  add_config_commands(app, invocation);
   add_bench_commands(app, invocation);
   try {
     app.parse(argument_count, arguments);

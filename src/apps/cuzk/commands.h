@@ -32,10 +32,17 @@ void add_filecoin_c1_command(CLI::App& group, Invocation& invocation);
 void add_filecoin_prove_command(CLI::App& group, Invocation& invocation);
 void add_filecoin_verify_command(CLI::App& group, Invocation& invocation);
 
+void add_daemon_command(CLI::App& app, Invocation& invocation);
+// submit, await, cancel, status, jobs, preload, evict and top: what talks to a daemon.
+void add_client_commands(CLI::App& app, Invocation& invocation);
+// The group `cuzk config ...`.
+void add_config_commands(CLI::App& app, Invocation& invocation);
+
 // The group `cuzk bench ...`.
 void add_bench_commands(CLI::App& app, Invocation& invocation);
-void add_measure_commands(CLI::App& group, Invocation& invocation);
 void add_engine_bench_command(CLI::App& group, Invocation& invocation);
+void add_measure_commands(CLI::App& group, Invocation& invocation);
+void add_load_command(CLI::App& group, Invocation& invocation);
 
 // Adds a sub-command with the options that all take. `example` is shown under its help.
 CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
