@@ -5,14 +5,40 @@
 #include <memory>
 #include <vector>
 
+#include "cuda/backend.h"
 #include "groth16/backend.h"
 
 namespace cuzk::conformance {
+
+// A backend that is shared, as one that is owned.
+template <class C>
+class SharedBackend final : public groth16::Backend<C> {
+ public:
+  using Fr = typename C::Fr;
+  explicit SharedBackend(std::shared_ptr<groth16::Backend<C>> inner) : inner_(std::move(inner)) {}
+  std::string_view name() const override { return inner_->name(); }
+  base::Result<groth16::MemoryPlan> plan(const groth16::ProvingKey<C>& key,
+                                         const r1cs::Shape<Fr>& shape,
+                                         const r1cs::Assignment<Fr>* assignment) const override {
+    return inner_->plan(key, shape, assignment);
+  }
+  base::Result<std::unique_ptr<groth16::PendingProof<C>>> start(
+      const groth16::ProveInputs<C>& inputs, const groth16::Blinding<C>& blinding) override {
+    return inner_->start(inputs, blinding);
+  }
+
+ private:
+  std::shared_ptr<groth16::Backend<C>> inner_;
+};
 
 template <class C>
 std::vector<std::unique_ptr<groth16::Backend<C>>> registered_backends() {
   std::vector<std::unique_ptr<groth16::Backend<C>>> backends;
   backends.push_back(groth16::make_cpu_backend<C>());
+  // Where the build has device code and the machine a device, each case runs there too.
+  if (auto device = cuda::make_backend<C>({}); device.ok()) {
+    backends.push_back(std::make_unique<SharedBackend<C>>(std::move(device).value()));
+  }
   return backends;
 }
 
