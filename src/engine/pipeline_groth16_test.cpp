@@ -74,8 +74,7 @@ class CircuitWork final : public JobWork {
                                    const StageContext& context) override {
     auto& pending = static_cast<Pending&>(*product);
     CUZK_TRY(const auto proof, pending.proof->finish());
-    CUZK_TRY(const auto checked,
-             groth16::checked_proof(inputs_of(context, pending.assignment), proof));
+    CUZK_TRY_STATUS(groth16::checked_proof(inputs_of(context, pending.assignment), proof));
     return base::Bytes{static_cast<std::uint8_t>('0' + p)};
   }
   base::Status recheck(std::size_t, base::ByteSpan, const StageContext&) override {
