@@ -286,6 +286,8 @@ TEST(HttpDoor, TokensAreAskedOfThoseWhoNeedThem) {
   for (const char* open : {"/healthz", "/readyz", "/", "/dashboard.js"}) {
     EXPECT_EQ(daemon.get(open).status, 200) << open;
   }
+  EXPECT_EQ(daemon.ask("HEAD", "/healthz").status, 200);
+  EXPECT_EQ(daemon.ask("HEAD", "/metrics").status, 401);
   for (const char* closed : {"/metrics", "/api/v1/dashboard", "/api/v1/jobs", "/api/v1/kinds"}) {
     EXPECT_EQ(daemon.get(closed).status, 401) << closed;
   }

@@ -194,7 +194,9 @@ class HttpServer::Library : public httplib::Server {
 
   bool is_public(const Request& request) const {
     return std::any_of(setup_.routes.begin(), setup_.routes.end(), [&](const HttpRoute& route) {
-      return route.is_public && route.method == request.method && route.pattern == request.path;
+      const bool head = request.method == "HEAD" && route.method == "GET";
+      return route.is_public && (head || route.method == request.method) &&
+             route.pattern == request.path;
     });
   }
 

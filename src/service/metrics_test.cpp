@@ -5,7 +5,7 @@
 
 #include "service/metrics_clock.h"
 #include "service/metrics_test_support.h"
-#include "tests/end_to_end/command.h"
+#include "tests/support/program.h"
 
 namespace cuzk::service {
 namespace {

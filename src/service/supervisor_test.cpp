@@ -13,7 +13,7 @@
 namespace cuzk::service {
 namespace {
 
-class SupervisorTest : public testing::Test {
+class SupervisorTest : public ::testing::Test {
  protected:
   void SetUp() override {
     path_ = folder_.file("notify");
