@@ -1,6 +1,7 @@
 // What a critical job waits while low ones fill every worker.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -57,10 +58,12 @@ base::Result<double> timed_job(LoadEngine& load, const LoadJob& job, engine::Pri
   return waited_s;
 }
 
+// The least value that this share of all does not exceed.
 double at_share(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
-  const auto index = static_cast<std::size_t>(share * static_cast<double>(values.size()));
-  return values.at(std::min(index, values.size() - 1));
+  const auto count =
+      static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  return values.at(std::max<std::size_t>(count, 1) - 1);
 }
 
 }  // namespace
