@@ -130,13 +130,13 @@ TEST(Daemon, ServesTheIndependentClientOverTcpUnixAndTls) {
                           scratch.file("server.crt") + "\"\nkey = \"" + scratch.file("server.key") +
                           "\"\nclient_ca = \"" + scratch.file("client.crt") + "\"\n");
   spec["target"] = "localhost:" + locked.port_after("listening on 127.0.0.1:");
-  spec["ca"] = scratch.file("server.crt");
+  spec["tls_ca"] = scratch.file("server.crt");
   Json stranger = spec;
   stranger["scenario"] = "refused";
   stranger["code"] = "UNAVAILABLE";
   run_client(scratch.path(), stranger);
-  spec["cert"] = scratch.file("client.crt");
-  spec["key"] = scratch.file("client.key");
+  spec["tls_cert"] = scratch.file("client.crt");
+  spec["tls_key"] = scratch.file("client.key");
   run_client(scratch.path(), spec);
   EXPECT_EQ(locked.stop(), 0) << locked.log();
 }

@@ -4,7 +4,7 @@
 //
 //     node grpc_client.mjs SPEC.json
 //
-// SPEC: modules (folder with @grpc), proto, jobs_proto (optional), target, ca/cert/key (optional),
+// SPEC: modules (folder with @grpc), proto, jobs_proto (optional), target, tls_ca, tls_cert, tls_key (optional),
 // token (optional), scenario, and what the scenario takes. Strings under `bytes` are files.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -28,9 +28,9 @@ function load(path) {
 }
 
 function credentials() {
-  if (!spec.ca) return grpc.credentials.createInsecure();
+  if (!spec.tls_ca) return grpc.credentials.createInsecure();
   const read = (path) => (path ? readFileSync(path) : null);
-  return grpc.credentials.createSsl(read(spec.ca), read(spec.key), read(spec.cert));
+  return grpc.credentials.createSsl(read(spec.tls_ca), read(spec.tls_key), read(spec.tls_cert));
 }
 
 function metadata() {
