@@ -4,8 +4,8 @@
 //
 //     node grpc_client.mjs SPEC.json
 //
-// SPEC: modules (folder with @grpc), proto, jobs_proto (optional), target, tls_ca, tls_cert, tls_key (optional),
-// token (optional), scenario, and what the scenario takes. Strings under `bytes` are files.
+// SPEC: modules (folder with @grpc), proto, target, scenario and what it takes; where wanted
+// jobs_proto, token, tls_ca, tls_cert and tls_key. Strings under `bytes` are files.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
