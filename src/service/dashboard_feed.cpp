@@ -45,8 +45,22 @@ void DashboardFeed::observe(const EngineEvent& event) {
     case EngineEvent::Kind::kEnded:
       entry.ended_ms = event.at_ms;
       entry.state = event.state;
+      close_spans(entry);
       end(job);
       break;
+  }
+}
+
+// The end of a job may be heard in place of that of its last partitions.
+void DashboardFeed::close_spans(Job& job) {
+  const auto last =
+      job.state == engine::JobState::kCompleted ? PartitionState::kDone : PartitionState::kEnded;
+  for (auto& [index, spans] : job.partitions) {
+    if (spans.empty() || spans.back().state == PartitionState::kDone ||
+        spans.back().state == PartitionState::kEnded) {
+      continue;
+    }
+    spans.push_back({last, job.ended_ms, spans.back().attempt, spans.back().device});
   }
 }
 

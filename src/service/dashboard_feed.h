@@ -66,6 +66,7 @@ class DashboardFeed {
 
   static Json to_json(const Job& job);
   static Json to_json(const Sample& sample);
+  static void close_spans(Job& job);
   void end(std::map<std::string, Job>::iterator job);
 
   mutable std::mutex mutex_;

@@ -53,6 +53,21 @@ TEST(DashboardFeed, TellsOnlyWhatChangedSince) {
   EXPECT_EQ(third["jobs"][0]["error"], "the sentence");
 }
 
+TEST(DashboardFeed, TheEndOfAJobEndsWhatItsPartitionsDid) {
+  DashboardFeed feed;
+  for (const auto& [id, end, last] :
+       {std::tuple{"good", JobState::kCompleted, PartitionState::kDone},
+        std::tuple{"bad", JobState::kFailed, PartitionState::kEnded}}) {
+    feed.observe(event(Kind::kStarted, id, 1'000, JobState::kRunning));
+    feed.observe(moved(id, 0, PartitionState::kFinish, 1'500));
+    feed.observe(event(Kind::kEnded, id, 2'000, end));
+    const auto spans = feed.active(0).back().partitions.at(0);
+    ASSERT_EQ(spans.size(), 2U) << id;
+    EXPECT_EQ(spans.back().state, last);
+    EXPECT_EQ(spans.back().begin_ms, 2'000);
+  }
+}
+
 TEST(DashboardFeed, QueuedJobsAreCountedAndTheOldestShown) {
   DashboardFeed feed;
   for (int i = 0; i < 200; ++i) {

@@ -36,8 +36,15 @@ std::vector<Measured> EventClock::observe(const EngineEvent& event) {
   if (event.kind == EngineEvent::Kind::kEnded) {
     const auto found = jobs_.find(event.request_id);
     if (found == jobs_.end()) return measured;
-    if (event.state == engine::JobState::kCompleted && found->second.accepted_ms) {
-      measured.push_back({What::kTotal, elapsed_ms(*found->second.accepted_ms, event.at_ms)});
+    if (event.state == engine::JobState::kCompleted) {
+      // The end of a job may be heard in place of that of its last partition.
+      for (const auto& [index, partition] : found->second.partitions) {
+        if (partition.state != PartitionState::kFinish) continue;
+        measured.push_back({What::kFinish, elapsed_ms(partition.since_ms, event.at_ms)});
+      }
+      if (const auto accepted_ms = found->second.accepted_ms) {
+        measured.push_back({What::kTotal, elapsed_ms(*accepted_ms, event.at_ms)});
+      }
     }
     jobs_.erase(found);
     return measured;

@@ -185,6 +185,17 @@ TEST(MetricsClock, WhatWasCutShortAndAClockThatWentBackGiveNoTime) {
   EXPECT_EQ(measured[0].ms, 0);
 }
 
+TEST(MetricsClock, TheEndOfAJobEndsTheFinishOfItsLastPartition) {
+  EventClock clock;
+  clock.observe(moved("a", 0, PartitionState::kFinish, 100));
+  const auto measured = clock.observe(event(Kind::kEnded, "a", 150, JobState::kCompleted));
+  ASSERT_EQ(measured.size(), 1U);
+  EXPECT_EQ(measured[0].what, Measured::What::kFinish);
+  EXPECT_EQ(measured[0].ms, 50);
+  clock.observe(moved("b", 0, PartitionState::kFinish, 100));
+  EXPECT_TRUE(clock.observe(event(Kind::kEnded, "b", 150, JobState::kFailed)).empty());
+}
+
 TEST(MetricsClock, ASecondRunAfterACrashIsNoSecondWait) {
   EventClock clock;
   clock.observe(event(Kind::kAccepted, "a", 0));

@@ -47,6 +47,11 @@ void add_client_options(CLI::App& command, ClientFlags& flags) {
   add_path(command, "--tls-key", flags.key, "Its key (PEM)");
 }
 
+std::string shown_address(const ClientFlags& flags) {
+  const std::string address = flags.address.empty() ? environment("CUZK_ADDR") : flags.address;
+  return address.empty() ? service::ClientOptions().address.to_string() : address;
+}
+
 base::Result<std::unique_ptr<service::Client>> make_client(const ClientFlags& flags) {
   service::ClientOptions options;
   const std::string address = flags.address.empty() ? environment("CUZK_ADDR") : flags.address;

@@ -22,6 +22,9 @@ struct ClientFlags {
 // --addr, --token-file and the TLS files.
 void add_client_options(CLI::App& command, ClientFlags& flags);
 
+// The address that these flags and the environment mean, for people.
+std::string shown_address(const ClientFlags& flags);
+
 // Errors: an address that is none, unreadable files. Whether the daemon answers is seen by the
 // first call.
 base::Result<std::unique_ptr<service::Client>> make_client(const ClientFlags& flags);

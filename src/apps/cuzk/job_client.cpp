@@ -186,7 +186,9 @@ base::Result<Answer> list_jobs(const ListFlags& flags, Session&) {
     const double ms = job.value("times", ordered_json::object()).value("total_ms", 0.0);
     table += fmt::format("\n{:<32} {:<14} {:<10} {:>9} {:>10.1f}", printable(word(job, "job_id")),
                          printable(word(job, "kind")), word(job, "state"),
-                         fmt::format("{}/{}", parts.value("done", 0), parts.value("total", 0)),
+                         parts.value("total", 0) == 0 ? std::string("-")
+                                                      : fmt::format("{}/{}", parts.value("done", 0),
+                                                                    parts.value("total", 0)),
                          ms / kMsPerSecond);
   }
   Answer answer(jobs.empty() ? "no such job is kept" : table);

@@ -112,7 +112,7 @@ base::Result<Answer> run_top(const TopFlags& flags, Session& session) {
   Watcher watcher(*client);
   session.end_progress();
   CUZK_TRY(TopView view, watcher.look());
-  view.address = flags.client.address;
+  view.address = shown_address(flags.client);
   if (flags.once || session.options().json || ::isatty(STDOUT_FILENO) == 0) {
     std::string text;
     for (const std::string& line : top_screen(view, kColumnsDefault, kRowsDefault, false)) {
@@ -133,7 +133,7 @@ base::Result<Answer> run_top(const TopFlags& flags, Session& session) {
       if (terminal.wants_to_leave()) return Answer("left");
     }
     CUZK_TRY(view, watcher.look());
-    view.address = flags.client.address;
+    view.address = shown_address(flags.client);
   }
   return Answer("left");
 }
