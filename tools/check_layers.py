@@ -38,7 +38,9 @@ FENCES = {
     "nlohmann/": ["src/formats/", "src/filecoin/", "src/engine/", "src/service/", "src/apps/"],
     "CLI/": ["src/apps/"],
     "grpc": ["src/service/grpc", "src/service/client"],
-    "google/protobuf": ["src/service/grpc", "src/service/client_json", "src/service/http_proof_json"],
+    "google/protobuf": [
+        "src/service/grpc", "src/service/client_json", "src/service/http_proof_json"
+    ],
     "prometheus/": ["src/service/metrics"],
     "httplib": ["src/service/http"],
     "toml++": ["src/service/config"],

@@ -5,7 +5,8 @@
 set -euo pipefail
 
 version=1.65.1
-folder="${CUZK_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/cuzk}/playwright-core-$version"
+cache="${CUZK_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/cuzk}"
+folder="$cache/playwright-core-$version"
 modules="$folder/node_modules"
 
 if ! command -v chromium >/dev/null; then

@@ -52,7 +52,7 @@ class DashboardTest : public ::testing::Test {
                         scratch_.file("journal") + "\"\n[gpus]\ncpu = \"only\"\n" + more +
                         "[[circuits]]\nname = \"mul1000\"\nzkey = \"" + key + "\"\n");
     daemon_->wait_for("http 127.0.0.1:");
-    grpc_ = "127.0.0.1:" + daemon_->port_after("grpc 127.0.0.1:");
+    grpc_ = "127.0.0.1:" + daemon_->port_after("listening on 127.0.0.1:");
     url_ = "http://127.0.0.1:" + daemon_->port_after("http 127.0.0.1:") + "/";
   }
 
@@ -99,7 +99,7 @@ TEST_F(DashboardTest, ShowsARunInAllSizesAndThemes) {
   const Json seen = browse("shows", {{"jobs", jobs},
                                      {"hostile", kHostileId},
                                      {"failed", "a-witness-that-is-wrong"},
-                                     {"reason", "constraint"}});
+                                     {"reason", "does not satisfy"}});
   ASSERT_TRUE(seen.is_object());
   EXPECT_THAT(seen["version"].get<std::string>(), HasSubstr("cuzk"));
   EXPECT_EQ(seen["completed"], "7");
