@@ -19,9 +19,7 @@ std::string_view to_string(KeyTier tier) noexcept {
   return "cold";
 }
 
-JobPlan plan_of(const JobWork& work) {
-  return {work.partitions(), work.key(), work.held_bytes()};
-}
+JobPlan plan_of(const JobWork& work) { return {work.partitions(), work.key(), work.held_bytes()}; }
 
 base::Status JobTypes::add(JobType type) {
   if (type.name.empty() || !type.read) {

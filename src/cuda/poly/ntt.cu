@@ -149,6 +149,21 @@ base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream, st
   return std::move(out);
 }
 
+// Sizes too small for a pass: one thread transforms, one block scales before or after.
+template <class T>
+base::Status run_small(const device::Stream& stream, const NttPass<T>& pass, bool is_inverse,
+                       bool to_reversed) {
+  const auto scale = [&] {
+    if (pass.scaling == Scaling::kNone) return;
+    scale_kernel<<<1, kBlock, 0, stream.handle()>>>(pass);
+  };
+  if (!is_inverse) scale();
+  small_ntt_kernel<<<1, 1, 0, stream.handle()>>>(pass.values, pass.size_log2, pass.roots,
+                                                 to_reversed, !to_reversed);
+  if (is_inverse) scale();
+  return device::launched("small_ntt_kernel");
+}
+
 // Forward passes scale as they load, inverse ones as they store: the coset shift is then always
 // applied to coefficients.
 template <class F>
@@ -183,13 +198,7 @@ base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<
   }
   if (k <= kSmallLog2) {
     pass.scaling = scaling;
-    if (scaling != Scaling::kNone && !is_inverse)
-      scale_kernel<<<1, kBlock, 0, stream.handle()>>>(pass);
-    small_ntt_kernel<<<1, 1, 0, stream.handle()>>>(pass.values, k, pass.roots, to_reversed,
-                                                   !to_reversed);
-    if (scaling != Scaling::kNone && is_inverse)
-      scale_kernel<<<1, kBlock, 0, stream.handle()>>>(pass);
-    return device::launched("small_ntt_kernel");
+    return run_small(stream, pass, is_inverse, to_reversed);
   }
   std::vector<int> levels = pass_levels(k, policy_);
   // The division by the size hides in the table of the one pass that multiplies two powers.
