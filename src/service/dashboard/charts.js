@@ -75,7 +75,7 @@ const charts = (() => {
   // values are parallel to times. Returns what hover() needs.
   function timeChart(canvas, plot) {
     const { g, width, height } = surface(canvas);
-    const area = { left: 52, right: width - 6, top: 8, bottom: height - 24 };
+    const area = { left: 60, right: width - 6, top: 8, bottom: height - 24 };
     const sums = plot.times.map((_, i) => plot.stacks.reduce((sum, s) => sum + s.values[i], 0));
     let most = plot.least || 0;
     for (let i = 0; i < plot.times.length; i++) {

@@ -44,7 +44,7 @@
       unit++;
     }
     const whole = n >= 100 || unit === 0 || Number.isInteger(n);
-    return `${whole ? Math.round(n) : n.toFixed(n >= 10 ? 1 : 2)} ${units[unit]}`;
+    return `${whole ? Math.round(n) : Number(n.toFixed(n >= 10 ? 1 : 2))} ${units[unit]}`;
   }
   function duration(ms) {
     if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
