@@ -24,7 +24,7 @@
 namespace cuzk::filecoin {
 
 // Matrices of a circuit; above 1 GiB sectors rows that repeat are stored once, so the largest take
-// 0.7 GiB. kUnsupported for a PoRep of sizes that have none. With `paths`, also where each row
+// 1.2 GiB. kUnsupported for a PoRep of sizes that have none. With `paths`, also where each row
 // comes from.
 base::Result<r1cs::Shape<Fr>> circuit_shape(CircuitKind kind, const SectorShape& shape,
                                             r1cs::Paths* paths = nullptr);

@@ -372,7 +372,9 @@ TEST_F(GrpcProving, EveryFieldIsRightAfterFiftyMixedJobs) {
                                                                                  ? 1
                                                                                  : 2);
     v1::CancelProofResponse cancelled;
-    if (end == End::kHold) ASSERT_TRUE(cancel(id, &cancelled).ok());
+    if (end == End::kHold) {
+      ASSERT_TRUE(cancel(id, &cancelled).ok());
+    }
   }
   for (const auto& [id, input] : jobs) {
     v1::AwaitProofResponse ended;

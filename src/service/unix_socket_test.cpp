@@ -28,7 +28,9 @@ class Server {
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), path.string().size());
     EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    if (listens) EXPECT_EQ(::listen(socket_, 1), 0);
+    if (listens) {
+      EXPECT_EQ(::listen(socket_, 1), 0);
+    }
   }
   ~Server() { ::close(socket_); }
 

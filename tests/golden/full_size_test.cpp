@@ -17,7 +17,7 @@ void compare(const Case& c) {
   const auto shape = circuit_shape(c.kind, **sector_shape_by_name(c.sector));
   ASSERT_TRUE(shape.ok()) << shape.error().message;
   EXPECT_FALSE(shape->is_flat());
-  EXPECT_LT(shape->byte_count(), std::uint64_t{900} << 20);
+  EXPECT_LT(shape->byte_count(), std::uint64_t{1300} << 20);
   testing::expect_circuit(*shape, c.name, std::getenv("CUZK_FULL_SIZE_HASHES") != nullptr);
 }
 
