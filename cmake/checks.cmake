@@ -1,5 +1,6 @@
-# The house rules as tests: layers, sizes and words, format, headers that compile alone, tests that
-# pages name, constants as their script derives them; and the tests of the scripts that check them.
+# The house rules as tests: layers, sizes and words, format, headers that compile alone, locks as clang
+# sees them, tests that pages name, constants as their script derives them; and the tests of the scripts
+# that check them.
 
 function(cuzk_style_tests)
   if(NOT CUZK_BUILD_TESTS)
@@ -10,7 +11,7 @@ function(cuzk_style_tests)
     message(STATUS "no Python 3: the style tests are left out")
     return()
   endif()
-  foreach(check layers tidy format headers docs)
+  foreach(check layers tidy format headers docs thread_safety)
     set(arguments)
     if(check STREQUAL "headers")
       set(arguments --compiler ${CMAKE_CXX_COMPILER})

@@ -11,8 +11,8 @@ build_packages=(
   ninja-build nlohmann-json3-dev prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc
 )
 test_packages=(
-  clang-format-14 curl libbenchmark-dev libgmock-dev libgtest-dev python3 python3-prometheus-client
-  zlib1g-dev
+  clang-14 clang-format-14 curl libbenchmark-dev libgmock-dev libgtest-dev python3
+  python3-prometheus-client zlib1g-dev
 )
 
 die() {
