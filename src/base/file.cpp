@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -76,6 +78,25 @@ std::filesystem::path resolve(std::filesystem::path target) {
   return target;
 }
 
+// The descriptor of this process that a name such as /dev/stdout or /dev/fd/63 stands for. Behind
+// these names is a link whose text need not be a path ("pipe:[7]"), and a socket cannot be opened
+// through one at all, so the descriptor itself is used.
+std::optional<int> descriptor_named_by(std::string_view name) {
+  if (name == "/dev/stdout") return STDOUT_FILENO;
+  if (name == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!name.starts_with(folder)) continue;
+    const std::string_view digits = name.substr(folder.size());
+    int descriptor = -1;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), descriptor);
+    if (error == std::errc() && end == digits.data() + digits.size() && descriptor >= 0) {
+      return descriptor;
+    }
+  }
+  return std::nullopt;
+}
+
 // A hidden name beside the target, distinct for each process and call. Cut so that no file system's
 // limit of 255 bytes a name is passed.
 std::string temporary_name(const std::filesystem::path& target) {
@@ -141,15 +162,24 @@ void MappedFile::advise(FileAccess access) const noexcept {
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
   AtomicFile file;
-  file.target_ = resolve(target).string();
-  struct stat info = {};
-  const bool exists = ::stat(file.target_.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) return system_error(file.target_, "write", EISDIR);
-  if (exists && !S_ISREG(info.st_mode)) {
-    file.descriptor_ = ::open(file.target_.c_str(), O_WRONLY | O_CLOEXEC);
+  file.target_ = target.string();
+  if (const auto open_descriptor = descriptor_named_by(file.target_)) {
+    file.descriptor_ = ::fcntl(*open_descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (file.descriptor_ < 0) return system_error(file.target_, "write", errno);
     return file;
   }
+  struct stat info = {};
+  const bool exists = ::stat(target.c_str(), &info) == 0;
+  // What stands in the way now (a name too long, a circle of links) would stand in the rename's way
+  // when the work is done.
+  if (!exists && errno != ENOENT) return system_error(file.target_, "write", errno);
+  if (exists && S_ISDIR(info.st_mode)) return system_error(file.target_, "write", EISDIR);
+  if (exists && !S_ISREG(info.st_mode)) {
+    file.descriptor_ = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file.descriptor_ < 0) return system_error(file.target_, "write", errno);
+    return file;
+  }
+  file.target_ = resolve(target).string();
   int error_number = EEXIST;
   for (int i = 0; i < kTemporaryNameTries && error_number == EEXIST; ++i) {
     file.temporary_ = temporary_name(file.target_);

@@ -60,11 +60,14 @@ class MappedFile {
 // and renames it into place. Dropped before commit(), it removes the temporary file. A reader
 // therefore never sees part of a file under its final name, and an old file survives a failure; a
 // signal that ends the process removes the temporary file too (base/interrupt.h). A symbolic link
-// is followed: what it points at is replaced. A target that exists and is no regular file (a pipe,
-// /dev/stdout) cannot be replaced and is written directly. One thread at a time.
+// is followed: what it points at is replaced. A target that exists and is no regular file (a pipe)
+// cannot be replaced and is written directly, and so is what the process has open already and is
+// named by its descriptor (/dev/stdout, /dev/fd/63): there the bytes go behind those written
+// before. One thread at a time.
 class AtomicFile {
  public:
-  // Errors: kIo or kNotFound (no such folder), naming the target.
+  // Errors: kNotFound (no such folder), or kIo with the system's reason (a folder, no permission, a
+  // name that is too long), naming the target.
   static Result<AtomicFile> create(const std::filesystem::path& target);
 
   AtomicFile(AtomicFile&& other) noexcept;
@@ -99,7 +102,7 @@ Status write_file(const std::filesystem::path& target, ByteSpan bytes);
 Status write_file(const std::filesystem::path& target, std::string_view text);
 
 // The content of a file or stream (a pipe, /dev/stdin), at most `size_bytes_max`; a longer one is
-// refused with both numbers. For small inputs: keys and witnesses are mapped instead.
+// kMalformed, with the limit. For small inputs: keys and witnesses are mapped instead.
 Result<Bytes> read_file(const std::filesystem::path& path, std::uint64_t size_bytes_max);
 
 }  // namespace cuzk::base

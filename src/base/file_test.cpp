@@ -6,7 +6,9 @@
 #include <set>
 #include <thread>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -227,6 +229,58 @@ TEST_F(AtomicFileTest, WritesThroughAPipe) {
   reader.join();
   EXPECT_EQ(found, "through");
   EXPECT_TRUE(fs::is_fifo(path));
+}
+
+// As `cuzk prove --proof /dev/stdout | ...` and `--proof >(...)` have it.
+TEST_F(AtomicFileTest, WritesToAPipeThatIsNamedByItsDescriptor) {
+  for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    int ends[2] = {};
+    ASSERT_EQ(::pipe(ends), 0);
+    const Status written =
+        write_file(folder + std::to_string(ends[1]), std::string_view("through"));
+    EXPECT_TRUE(written.ok()) << written.error().message;
+    ::close(ends[1]);
+    EXPECT_EQ(text_of("/dev/fd/" + std::to_string(ends[0])), "through");
+    ::close(ends[0]);
+  }
+}
+
+// A socket cannot be opened by name, whatever the name: what it is open as is used.
+TEST_F(AtomicFileTest, WritesToASocketThatIsNamedByItsDescriptor) {
+  int ends[2] = {};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const Status written = write_file("/dev/fd/" + std::to_string(ends[1]), std::string_view("ab"));
+  EXPECT_TRUE(written.ok()) << written.error().message;
+  char found[2] = {};
+  EXPECT_EQ(::read(ends[0], found, sizeof found), 2);
+  EXPECT_EQ(std::string(found, 2), "ab");
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+// As `cuzk prove --proof /dev/stdout >> log` has it: what was there stays.
+TEST_F(AtomicFileTest, WritesBehindWhatAnOpenFileHolds) {
+  const int log = ::open((folder_ / "log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(log, 0);
+  ASSERT_EQ(::write(log, "one ", 4), 4);
+  ASSERT_TRUE(write_file("/dev/fd/" + std::to_string(log), std::string_view("two ")).ok());
+  ASSERT_EQ(::write(log, "three", 5), 5);
+  ::close(log);
+  EXPECT_EQ(text_of(folder_ / "log"), "one two three");
+  const auto closed = AtomicFile::create("/dev/fd/" + std::to_string(log));
+  ASSERT_FALSE(closed.ok());
+  EXPECT_EQ(closed.error().kind, ErrorKind::kIo);
+}
+
+// Before the work, not when its result is to be given its name.
+TEST_F(AtomicFileTest, RefusesANameThatNoRenameCouldGive) {
+  const auto too_long = AtomicFile::create(folder_ / std::string(256, 'a'));
+  ASSERT_FALSE(too_long.ok());
+  EXPECT_NE(too_long.error().message.find("too long"), std::string::npos)
+      << too_long.error().message;
+  EXPECT_TRUE(write_file(folder_ / std::string(255, 'a'), std::string_view("x")).ok());
+  fs::create_symlink("circle", folder_ / "circle");
+  EXPECT_FALSE(AtomicFile::create(folder_ / "circle").ok());
 }
 
 TEST_F(AtomicFileTest, SaysWhyAFileCannotBeWritten) {
