@@ -38,6 +38,11 @@ std::array<Account, 2> charged_accounts(Account account) {
   return {account, account == Account::pinned() ? Account::host() : account};
 }
 
+// The class that a request starts in.
+int class_of(const MemoryRequest& request) {
+  return std::clamp(request.priority, 0, MemoryRequest::kPriorityLast);
+}
+
 bool on_host(Account account) { return charged_accounts(account)[1] == Account::host(); }
 
 }  // namespace
@@ -101,6 +106,7 @@ Ledger::~Ledger() {
 void Ledger::set_budget(Account account, std::uint64_t budget_bytes) {
   const MutexLock lock(mutex_);
   accounts_[account].budget_bytes = budget_bytes;
+  shed_pool(0);  // idle pages must not stay above a budget that shrank
   for (Waiter* waiter : waiters_) {
     if (can_ever_fit(*waiter->request)) continue;
     waiter->state = Waiter::State::kRefused;
@@ -216,11 +222,12 @@ Result<Permit> Ledger::try_admit(const MemoryRequest& request) {
   const MutexLock lock(mutex_);
   if (!can_ever_fit(request)) return refusal(request);
   const auto wanted = charged_accounts(request.account);
+  const int order_class = class_of(request);
   for (const Waiter* waiter : waiters_) {
     const auto theirs = charged_accounts(waiter->request->account);
     const bool shared = std::find_first_of(wanted.begin(), wanted.end(), theirs.begin(),
                                            theirs.end()) != wanted.end();
-    if (!shared || waiter->order_class > request.priority) continue;
+    if (!shared || waiter->order_class > order_class) continue;
     return Error{ErrorKind::kUnavailable,
                  fmt::format("{} ({}) needs {} bytes; {} earlier requests wait for {}",
                              request.owner, to_string(request.category), request.bytes,
@@ -234,8 +241,7 @@ Result<Permit> Ledger::try_admit(const MemoryRequest& request) {
 Result<Permit> Ledger::wait_admit(const MemoryRequest& request, std::stop_token stop) {
   const MutexLock lock(mutex_);
   if (!can_ever_fit(request)) return refusal(request);
-  Waiter self{&request, std::clamp(request.priority, 0, MemoryRequest::kPriorityLast),
-              arrival_count_++};
+  Waiter self{&request, class_of(request), arrival_count_++};
   insert(self);
   grant_waiting();
   self.changed.wait(mutex_, std::move(stop),

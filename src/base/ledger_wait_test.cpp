@@ -107,11 +107,13 @@ TEST(LedgerWait, DoesNotLetSmallRequestsPassALargeOne) {
   queue.ask(2, request_of(10));  // would fit now
   EXPECT_EQ(ledger.try_admit(request_of(10)).error().kind, ErrorKind::kUnavailable);
   EXPECT_TRUE(ledger.try_admit(request_of(10, 0)).ok());  // more urgent than who waits
+  queue.ask(3, request_of(90, 0));
+  EXPECT_FALSE(ledger.try_admit(request_of(10, -1)).ok());  // nothing is more urgent than 0
   EXPECT_TRUE(ledger.admit(10, MemoryCategory::kMsmScratch, "running").ok());
   EXPECT_TRUE(queue.order().empty());
   held = Permit();
   queue.join();
-  EXPECT_EQ(queue.order().size(), 2u);
+  EXPECT_EQ(queue.order().size(), 3u);
 }
 
 TEST(LedgerWait, RaisesWhoWasPassedOften) {
@@ -293,6 +295,19 @@ TEST(PagePool, GivesWayToARequest) {
   ASSERT_TRUE(rest.ok());
   EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kPool).used_bytes, 0u);
   EXPECT_LE(ledger.snapshot().total.peak_bytes, 10 * page_bytes());
+}
+
+TEST(PagePool, GivesWayToASmallerBudget) {
+  Ledger ledger(10 * page_bytes());
+  ledger.set_pool_limit(10 * page_bytes());
+  {
+    const auto first = reuse(ledger, 4);
+    const auto second = reuse(ledger, 5);
+    ASSERT_TRUE(first.ok() && second.ok());
+  }
+  ledger.set_budget(Account::host(), 4 * page_bytes());
+  EXPECT_EQ(ledger.snapshot().total.used_bytes, 4 * page_bytes());
+  EXPECT_FALSE(reuse(ledger, 5).ok());  // not from the pool either
 }
 
 // Threads of all priorities ask for random amounts of three accounts, some give up. At the end all
