@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include <unistd.h>
@@ -13,7 +14,8 @@ namespace {
 constexpr std::size_t kLineBytes = 64;
 
 std::size_t rounded_to(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  return bytes > kMost - (unit - 1) ? kMost : (bytes + unit - 1) / unit * unit;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -50,7 +51,7 @@ class ScratchBuffer {
   }
   ~ScratchBuffer() = default;
 
-  // What a buffer of `size_bytes` really takes.
+  // What a buffer of `size_bytes` really takes; the largest number when it takes more.
   static std::size_t rounded(std::size_t size_bytes);
 
   std::uint8_t* data() noexcept { return data_; }
@@ -75,7 +76,8 @@ class ScratchBuffer {
   std::size_t size_bytes_ = 0;
 };
 
-// What a PageRun or Buffer of `size_bytes` takes: whole pages.
+// What a PageRun or Buffer of `size_bytes` takes: whole pages; the largest number when that is
+// more.
 std::uint64_t page_rounded(std::uint64_t size_bytes);
 
 // A fixed-size array in scratch memory, not initialised. Throws as ScratchBuffer.
@@ -87,10 +89,10 @@ class ScratchArray {
  public:
   ScratchArray() = default;
   ScratchArray(std::size_t count, MemoryCategory category, std::string_view owner)
-      : bytes_(count * sizeof(T), category, owner), size_(count) {}
+      : bytes_(size_bytes_of(count), category, owner), size_(count) {}
 
   static std::size_t byte_count(std::size_t count) {
-    return ScratchBuffer::rounded(count * sizeof(T));
+    return ScratchBuffer::rounded(size_bytes_of(count));
   }
   std::size_t size() const noexcept { return size_; }
   T* data() noexcept { return reinterpret_cast<T*>(bytes_.data()); }
@@ -101,6 +103,12 @@ class ScratchArray {
   std::span<const T> span() const noexcept { return {data(), size_}; }
 
  private:
+  // A product that 64 bits do not hold is asked for as the largest number, which nothing grants.
+  static std::size_t size_bytes_of(std::size_t count) {
+    constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+    return count > kMost / sizeof(T) ? kMost : count * sizeof(T);
+  }
+
   ScratchBuffer bytes_;
   std::size_t size_ = 0;
 };

@@ -1,6 +1,8 @@
 // Both sides of the border between heap and pages, and refusal out of parallel loops.
 #include "base/scratch.h"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,6 +67,16 @@ TEST(ScratchBuffer, MovesWithoutCopying) {
   }
   const ScratchBuffer empty(0, kCategory, "test");
   EXPECT_EQ(empty.data(), nullptr);
+}
+
+// A count whose bytes 64 bits do not hold must not become a small buffer, nor a small estimate.
+TEST(ScratchArray, RefusesACountWhoseBytesOverflow) {
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  for (const std::size_t count : {kMost, kMost / 4 + 2}) {
+    EXPECT_THROW(ScratchArray<std::uint32_t>(count, kCategory, "test"), OutOfMemory) << count;
+    EXPECT_EQ(ScratchArray<std::uint32_t>::byte_count(count), kMost) << count;
+  }
+  EXPECT_EQ(page_rounded(kMost - 1), kMost);
 }
 
 TEST(CatchOutOfMemory, GivesTheLedgersSentenceAndTheKind) {
