@@ -12,6 +12,7 @@
 #include "poly/domain.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -82,6 +83,9 @@ struct Direction {
   std::vector<F> column_factors;   // by position, scaled; empty for none
 };
 
+// The twist's factors of `count` columns from `first` on. The lanes of a vector hold neighbouring
+// columns, so the first kLaneCount are made here and the kernel steps from group to group by a
+// multiplication. All are scaled, as every constant of a kernel is.
 template <class F>
 ColumnRun<F> column_run(const Direction<F>& direction, const F& scale, std::size_t first,
                         std::size_t count) {
@@ -109,6 +113,7 @@ void transform(std::span<F> values, std::size_t log2, const NttKernel<F>& kernel
   ColumnPass<F> columns;
   columns.values = values.data();
   columns.column_count = std::size_t{1} << column_log2;
+  // The table holds powers of omega^R. A column's transform is over omega^C, every (C / R)-th.
   columns.transform = {row_log2, direction.twiddles->data(),
                        std::size_t{1} << (column_log2 - row_log2), order.data()};
   if (!direction.row_factors.empty()) columns.row_factors = direction.row_factors.data();
@@ -147,6 +152,7 @@ void transform_small(std::span<F> values, std::size_t log2, const F& omega) {
     }
   }
 }
+
 template <class F>
 void scale_by_powers(std::span<F> values, F factor, const F& ratio) {
   for (F& value : values) {
@@ -155,16 +161,18 @@ void scale_by_powers(std::span<F> values, F factor, const F& ratio) {
   }
 }
 
+template <class F>
+base::Error no_such_domain(std::size_t size_log2) {
+  return {base::ErrorKind::kInvalidArgument,
+          "a domain of 2^" + std::to_string(size_log2) + " elements does not exist in " +
+              F::Params::kName + ", the largest is 2^" + std::to_string(F::kTwoAdicity)};
+}
+
 }  // namespace
 
 template <class F>
 base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2) {
-  if (size_log2 > F::kTwoAdicity) {
-    return base::Error{base::ErrorKind::kInvalidArgument,
-                       "a domain of 2^" + std::to_string(size_log2) +
-                           " elements does not exist in " + F::Params::kName +
-                           ", the largest is 2^" + std::to_string(F::kTwoAdicity)};
-  }
+  if (size_log2 > F::kTwoAdicity) return no_such_domain<F>(size_log2);
   F omega = F::two_adic_root();
   for (std::size_t i = size_log2; i < F::kTwoAdicity; ++i) omega = omega.squared();
   return create(size_log2, omega);
@@ -172,10 +180,11 @@ base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2) {
 
 template <class F>
 base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2, const F& omega) {
+  if (size_log2 > F::kTwoAdicity) return no_such_domain<F>(size_log2);
   // Exact order: omega^(m / 2) is -1, or omega is 1 when m is 1.
   F half_power = omega;
   for (std::size_t i = 1; i < size_log2; ++i) half_power = half_power.squared();
-  if (size_log2 > F::kTwoAdicity || half_power != (size_log2 == 0 ? F::one() : -F::one())) {
+  if (half_power != (size_log2 == 0 ? F::one() : -F::one())) {
     return base::Error{base::ErrorKind::kInvalidArgument, "the generator given for a domain of 2^" +
                                                               std::to_string(size_log2) +
                                                               " elements has another order"};
@@ -262,9 +271,7 @@ std::uint64_t transform_scratch_bytes(std::size_t size_log2) {
 }
 
 std::size_t domain_size_log2(std::size_t count) {
-  std::size_t log2 = 0;
-  while ((std::size_t{1} << log2) < count) ++log2;
-  return log2;
+  return count <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(count - 1));
 }
 
 template std::uint64_t transform_scratch_bytes<field::bls12_381::Fr>(std::size_t);

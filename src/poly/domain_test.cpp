@@ -1,6 +1,7 @@
 // Transforms against the definition, round trips, cosets, and the refused size.
 #include "poly/domain.h"
 
+#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -151,6 +152,11 @@ TYPED_TEST(DomainTest, RefusesSizesPastTheTwoAdicity) {
   const auto domain = Domain<F>::create(F::kTwoAdicity + 1);
   ASSERT_FALSE(domain.ok());
   EXPECT_EQ(domain.error().kind, base::ErrorKind::kInvalidArgument);
+  // At once, also where no loop over the exponent would end.
+  constexpr auto kMost = std::numeric_limits<std::size_t>::max();
+  const auto endless = Domain<F>::create(kMost, F::one());
+  ASSERT_FALSE(endless.ok());
+  EXPECT_EQ(endless.error().kind, base::ErrorKind::kInvalidArgument);
 }
 
 TYPED_TEST(DomainTest, VanishesOnTheDomainOnly) {
@@ -175,6 +181,9 @@ TEST(DomainSize, IsTheSmallestPowerThatHolds) {
   EXPECT_EQ(domain_size_log2(2), 1u);
   EXPECT_EQ(domain_size_log2(1024), 10u);
   EXPECT_EQ(domain_size_log2(1025), 11u);
+  EXPECT_EQ(domain_size_log2(std::size_t{1} << 63), 63u);
+  EXPECT_EQ(domain_size_log2((std::size_t{1} << 63) + 1), 64u);  // for Domain to refuse
+  EXPECT_EQ(domain_size_log2(std::numeric_limits<std::size_t>::max()), 64u);
 }
 
 TEST(DomainCheckpoint, TransformsAreTheSameHoweverOftenTheyAreSetAside) {
