@@ -86,6 +86,14 @@ main() {
   else
     echo "The tests that need a browser will be reported as skipped."
   fi
+  if [ -z "${CUZK_FOREIGN_PROTO:-}" ]; then
+    if CUZK_FOREIGN_PROTO=$(tools/setup_curio_proto.sh); then
+      export CUZK_FOREIGN_PROTO
+    else
+      unset CUZK_FOREIGN_PROTO
+      echo "The daemon's tests will use this repository's copy of the interface."
+    fi
+  fi
   for suite in "${suites[@]}"; do
     case "$suite" in
       release) run_release ;;

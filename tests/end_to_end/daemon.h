@@ -112,6 +112,28 @@ inline std::optional<std::string> find_grpcjs() {
   return std::nullopt;
 }
 
+// Curio's proto file: CUZK_FOREIGN_PROTO, or where tools/setup_curio_proto.sh puts it; ours, which
+// has the same fields and more, where neither is there.
+inline std::string curio_proto() {
+  if (const char* given = std::getenv("CUZK_FOREIGN_PROTO")) return given;
+  if (const char* home = std::getenv("HOME")) {
+    const fs::path kept = fs::path(home) / ".cache/cuzk/curio-e0294b0f/proving.proto";
+    if (fs::exists(kept)) return kept.string();
+  }
+  return CUZK_TEST_DATA "/../../src/service/proto/proving.proto";
+}
+
+// A certificate for localhost, made by itself, and its key.
+inline void make_certificate(const fs::path& folder, const std::string& name) {
+  const CommandResult made =
+      run_program("openssl", {"req", "-x509", "-newkey", "ec", "-pkeyopt",
+                              "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                              "/CN=" + name, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                              "-keyout", (folder / (name + ".key")).string(), "-out",
+                              (folder / (name + ".crt")).string()});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+}
+
 // Runs tests/end_to_end/grpc_client.mjs over a spec; what it printed as JSON.
 inline nlohmann::json run_client(const fs::path& folder, const nlohmann::json& spec) {
   const fs::path file = folder / ("spec-" + spec["scenario"].get<std::string>() + ".json");

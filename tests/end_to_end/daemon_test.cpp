@@ -14,31 +14,11 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-std::string our_proto(const std::string& name) {
-  return CUZK_TEST_DATA "/../../src/service/proto/" + name + ".proto";
-}
-
-std::string proof_proto() {
-  const char* foreign = std::getenv("CUZK_FOREIGN_PROTO");
-  return foreign != nullptr ? foreign : our_proto("proving");
-}
-
 // What every daemon here has in common; more tables may follow.
 std::string base_toml(const TemporaryFolder& scratch, const std::string& listen) {
   return "[daemon]\nlisten = [" + listen + "]\nstatus_listen = \"127.0.0.1:0\"\n" +
          "shutdown_grace = \"20s\"\n[journal]\nfolder = \"" + scratch.file("journal") +
          "\"\n[gpus]\ncpu = \"only\"\n";
-}
-
-// A certificate for localhost, made by itself, and its key.
-void make_certificate(const fs::path& folder, const std::string& name) {
-  const CommandResult made =
-      run_program("openssl", {"req", "-x509", "-newkey", "ec", "-pkeyopt",
-                              "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
-                              "/CN=" + name, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-                              "-keyout", (folder / (name + ".key")).string(), "-out",
-                              (folder / (name + ".crt")).string()});
-  ASSERT_EQ(made.exit_code, 0) << made.err;
 }
 
 // A window proof of the upstream sectors in the fields of the public client.
@@ -95,7 +75,7 @@ TEST(Daemon, ServesTheIndependentClientOverTcpUnixAndTls) {
                            "[srs]\nparam_cache = \"" + scratch.file("params") + "\"\n");
   const std::string port = daemon.port_after("listening on 127.0.0.1:");
   Json spec = {{"modules", modules},
-               {"proto", proof_proto()},
+               {"proto", curio_proto()},
                {"target", "127.0.0.1:" + port},
                {"scenario", "everything"},
                {"request", window_request(upstream)},

@@ -5,7 +5,8 @@
 //     node grpc_client.mjs SPEC.json
 //
 // SPEC: modules (folder with @grpc), proto, target, scenario and what it takes; where wanted
-// jobs_proto, token, tls_ca, tls_cert and tls_key. Strings under `bytes` are files.
+// jobs_proto, token, tls_ca, tls_cert and tls_key. Strings under `bytes` are files; `c1` is a file
+// with the output of commit phase 1, which is wrapped as Curio does.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -66,6 +67,15 @@ function requestOf(described) {
       ? paths.map((path) => readFileSync(path))
       : readFileSync(paths);
   }
+  if (described.c1) {
+    // What json.Marshal of Curio's C1OutputWrapper writes.
+    const wrapped = {
+      SectorNum: request.sector_number,
+      Phase1Out: readFileSync(described.c1).toString("base64"),
+      SectorSize: request.sector_size,
+    };
+    request.vanilla_proof = Buffer.from(JSON.stringify(wrapped));
+  }
   return request;
 }
 
@@ -111,10 +121,22 @@ async function timeoutAndCancel(engine, request) {
   return end.status;
 }
 
+// A job that was cancelled may hold its key until its chunk of work is over.
+async function evict(engine, name) {
+  for (let left = 300; ; --left) {
+    try {
+      return await call(engine, "EvictSRS", { circuit_id: name });
+    } catch (error) {
+      if (error.code !== grpc.status.UNAVAILABLE || left === 0) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
+
 async function keys(engine, name, seen) {
   const before = await call(engine, "PreloadSRS", { circuit_id: name }, 600_000);
   assert.equal(before.already_loaded, true, "the job has loaded it");
-  const evicted = await call(engine, "EvictSRS", { circuit_id: name });
+  const evicted = await evict(engine, name);
   assert.equal(evicted.was_loaded, true);
   assert.ok(Number(evicted.freed_bytes) > 0);
   const cold = await call(engine, "EvictSRS", { circuit_id: name });
@@ -126,18 +148,24 @@ async function keys(engine, name, seen) {
   seen.freed_bytes = evicted.freed_bytes;
 }
 
-async function status(engine, name, seen) {
+async function status(engine, name, before, seen) {
   const reply = await call(engine, "GetStatus", {});
-  assert.ok(Number(reply.total_proofs_completed) >= 1);
+  const proved = 1 + (seen.second === "COMPLETED" ? 1 : 0);
+  assert.equal(
+    Number(reply.total_proofs_completed) - Number(before.total_proofs_completed), proved);
   assert.equal(reply.total_proofs_failed, "0");
+  assert.ok(Number(reply.uptime_seconds) >= Number(before.uptime_seconds));
   const key = reply.loaded_srs.find((row) => row.circuit_id === name);
   assert.ok(key, `no ${name} among ${JSON.stringify(reply.loaded_srs)}`);
   assert.ok(["HOT", "WARM"].includes(key.tier), key.tier);
   assert.ok(Number(key.size_bytes) > 0);
   const busy = reply.queues.reduce((sum, row) => sum + row.pending + row.in_progress, 0);
   assert.equal(busy, 0, "what the public client compares with its limit");
-  const metrics = await call(engine, "GetMetrics", {});
-  assert.match(metrics.prometheus_text, /^# TYPE cuzk_\w+ counter$/m);
+  const { prometheus_text: text } = await call(engine, "GetMetrics", {});
+  assert.match(text, /^# TYPE cuzk_\w+ counter$/m);
+  const total = [...text.matchAll(/^cuzk_proofs_completed_total\{.*\} (\d+)$/gm)]
+    .reduce((sum, row) => sum + Number(row[1]), 0);
+  assert.equal(String(total), reply.total_proofs_completed, "metrics and status agree");
   seen.queues = reply.queues.map((row) => row.proof_kind);
 }
 
@@ -164,10 +192,11 @@ async function refusals(engine, request) {
 async function everything(engine) {
   const seen = {};
   const request = requestOf(spec.request);
+  const before = await call(engine, "GetStatus", {});
   const proof = await submitAwaitProve(engine, request, seen);
   writeFileSync(spec.proof_out, proof);
   seen.second = await timeoutAndCancel(engine, request);
-  await status(engine, spec.key, seen);
+  await status(engine, spec.key, before, seen);
   await keys(engine, spec.key, seen);
   await refusals(engine, request);
   return seen;
