@@ -54,6 +54,27 @@ base::Status test_device(const std::string& device, std::uint64_t vram_limit_byt
 template <class C>
 base::Result<std::shared_ptr<groth16::Backend<C>>> make_backend(const BackendOptions& options);
 
+// How several devices share one proof.
+struct SplitOptions {
+  // Of each device; no device twice. `lanes` and `b_g2` of the first count for all.
+  std::vector<BackendOptions> devices;
+  // Cuts even what is too short to be worth it: for tests.
+  bool cuts_finely = false;
+};
+
+// A backend that makes each proof on all of its devices together: for one proof soon, where a
+// DevicePool (device_pool.h) makes many. The parts follow the devices' speeds and memory, so keys
+// that no card holds alone may fit them all. The bytes are those of one device. A device that is
+// lost leaves; the proof is begun anew on the others. Thread-safe. Errors as make_backend,
+// kInvalidArgument when a device is named twice or none is.
+template <class C>
+base::Result<std::shared_ptr<groth16::Backend<C>>> make_split_backend(const SplitOptions& options);
+
+extern template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bls12_381>>>
+make_split_backend(const SplitOptions&);
+extern template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bn254>>>
+make_split_backend(const SplitOptions&);
+
 extern template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bls12_381>>>
 make_backend(const BackendOptions&);
 extern template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bn254>>> make_backend(

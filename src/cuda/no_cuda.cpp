@@ -24,6 +24,11 @@ base::Result<std::shared_ptr<groth16::Backend<C>>> make_backend(const BackendOpt
 }
 
 template <class C>
+base::Result<std::shared_ptr<groth16::Backend<C>>> make_split_backend(const SplitOptions&) {
+  return not_built_in();
+}
+
+template <class C>
 base::Result<Measured> measure_transform(const std::string&, std::size_t, unsigned) {
   return not_built_in();
 }
@@ -38,5 +43,9 @@ template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bls12_381>>>
     const BackendOptions&);
 template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bn254>>> make_backend(
     const BackendOptions&);
+template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bls12_381>>> make_split_backend(
+    const SplitOptions&);
+template base::Result<std::shared_ptr<groth16::Backend<cuzk::curve::Bn254>>> make_split_backend(
+    const SplitOptions&);
 
 }  // namespace cuzk::cuda

@@ -67,6 +67,7 @@ base::Result<MemoryPool> MemoryPool::create(int index, std::uint64_t limit_bytes
   CUZK_TRY_STATUS(to_status(cudaMemPoolCreate(&handle, &properties), "cudaMemPoolCreate"));
   MemoryPool pool;
   pool.handle_.reset(handle);
+  pool.index_ = index;
   // Without a limit nothing goes back to the card at each synchronisation.
   std::uint64_t keep_bytes = limit_bytes == 0 ? ~std::uint64_t{0} : 0;
   CUZK_TRY_STATUS(
@@ -85,6 +86,20 @@ base::Result<std::uint64_t> pool_attribute(CUmemPoolHandle_st* pool, cudaMemPool
 }
 
 }  // namespace
+
+base::Result<bool> MemoryPool::let_in(int index) const {
+  if (index == index_) return true;
+  int can = 0;
+  CUZK_TRY_STATUS(
+      to_status(cudaDeviceCanAccessPeer(&can, index, index_), "cudaDeviceCanAccessPeer"));
+  if (can == 0) return false;
+  cudaMemAccessDesc access = {};
+  access.location.type = cudaMemLocationTypeDevice;
+  access.location.id = index;
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  CUZK_TRY_STATUS(to_status(cudaMemPoolSetAccess(handle(), &access, 1), "cudaMemPoolSetAccess"));
+  return true;
+}
 
 base::Result<std::uint64_t> MemoryPool::reserved_bytes() const {
   return pool_attribute(handle(), cudaMemPoolAttrReservedMemCurrent);
@@ -126,6 +141,13 @@ base::Status copy_bytes_on_device(const Stream& stream, void* to, const void* fr
   if (count == 0) return base::ok_status();
   return to_status(cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToDevice, stream.handle()),
                    "cudaMemcpyAsync on the device");
+}
+
+base::Status copy_bytes_between_devices(const Stream& stream, void* to, int to_device,
+                                        const void* from, int from_device, std::size_t count) {
+  if (count == 0) return base::ok_status();
+  return to_status(cudaMemcpyPeerAsync(to, to_device, from, from_device, count, stream.handle()),
+                   "cudaMemcpyPeerAsync");
 }
 
 base::Status copy_rows_to_device(const Stream& stream, void* to, const void* from,

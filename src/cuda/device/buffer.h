@@ -49,12 +49,16 @@ class MemoryPool {
   // it is kResourceExhausted.
   static base::Result<MemoryPool> create(int index, std::uint64_t limit_bytes);
   CUmemPoolHandle_st* handle() const noexcept { return handle_.get(); }
+  // Lets device `index` write to the pool's memory directly. False where the two cannot: copies
+  // between them then pass through the host, which is slower and nothing else.
+  base::Result<bool> let_in(int index) const;
   // Bytes that the pool has taken from the card, now and at most so far.
   base::Result<std::uint64_t> reserved_bytes() const;
   base::Result<std::uint64_t> reserved_peak_bytes() const;
 
  private:
   std::unique_ptr<CUmemPoolHandle_st, PoolCloser> handle_;
+  int index_ = 0;
 };
 
 // Bytes on the current device, freed with the owner. Not cleared.
@@ -135,6 +139,9 @@ base::Status copy_bytes_to_host(const Stream& stream, void* to, const void* from
                                 std::size_t count);
 base::Status copy_bytes_on_device(const Stream& stream, void* to, const void* from,
                                   std::size_t count);
+// From memory of one device to memory of another, or of the same.
+base::Status copy_bytes_between_devices(const Stream& stream, void* to, int to_device,
+                                        const void* from, int from_device, std::size_t count);
 // Rows of equal length, each side with its own distance from row to row.
 struct RowCopy {
   std::size_t row_count = 0, row_bytes = 0;

@@ -5,86 +5,14 @@
 // that proofs that wait for memory hold none.
 #include "cuda/backend.h"
 
-#include <list>
-
-#include "base/log.h"
 #include "base/scratch.h"
+#include "cuda/prove/circuit_cache.h"
 #include "cuda/prove/known_answer.h"
 #include "cuda/prove/pending_proof.h"
-#include "cuda/prove/prover.h"
-#include "groth16/fit.h"
 
 namespace cuzk::cuda {
 namespace prove {
 namespace {
-
-template <class F>
-r1cs::CompactWitness<F> compact_inputs(const r1cs::Assignment<F>& assignment) {
-  r1cs::CompactWitness<F> out;
-  for (const F& value : assignment.inputs) out.push_classified(value);
-  return out;
-}
-
-// Keys and circuits on one device, most recently used first.
-template <class C>
-class CircuitCache {
- public:
-  using Fr = typename C::Fr;
-  using Loaded = std::shared_ptr<const LoadedCircuit<C>>;
-
-  // The loaded pair of key and shape, loaded now when it is not there.
-  base::Result<Loaded> get(Context& context, Lane& lane, const groth16::ProveInputs<C>& inputs,
-                           const r1cs::CompactWitness<Fr>& input_run, bool b_g2_on_device,
-                           unsigned lanes) {
-    const std::lock_guard lock(mutex_);
-    entries_.remove_if([](const auto& entry) { return entry->is_expired(); });
-    for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-      if (!(*entry)->is_of(inputs.key, inputs.shape)) continue;
-      entries_.splice(entries_.begin(), entries_, entry);
-      return Loaded(entries_.front());
-    }
-    auto facts =
-        std::make_shared<const CircuitFacts<Fr>>(*inputs.shape, inputs.key->has_dense_queries);
-    CUZK_TRY_STATUS(groth16::check_key_fits(*inputs.key, *inputs.shape, facts->density));
-    CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
-    const ProofSizes sizes = proof_sizes<C>(inputs, *facts, input_run, b_g2_on_device);
-    // With everything else gone, then with what is in use by running proofs left in place.
-    CUZK_TRY(ProofPlan plan, plan_proof(sizes, context.budget_bytes(), lanes, KernelScratch<C>()));
-    make_room(context, plan.resident_bytes + plan.workspace_bytes);
-    if (context.room_bytes() < plan.resident_bytes + plan.workspace_bytes) {
-      CUZK_TRY(plan, plan_proof(sizes, context.room_bytes(), lanes, KernelScratch<C>()));
-    }
-    CUZK_TRY(auto loaded, LoadedCircuit<C>::load(context, lane, inputs.key, inputs.shape,
-                                                 std::move(facts), plan));
-    entries_.push_front(std::move(loaded));
-    return Loaded(entries_.front());
-  }
-
-  // Lets idle entries go, the least recently used first, until `bytes` are free or none is idle.
-  // Whether one went.
-  bool make_room_for_proof(const Context& context, std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    return make_room(context, bytes);
-  }
-
- private:
-  bool make_room(const Context& context, std::uint64_t bytes) {
-    bool has_evicted = false;
-    for (auto entry = entries_.end(); entry != entries_.begin();) {
-      --entry;
-      if (context.room_bytes() >= bytes) break;
-      if (entry->use_count() > 1) continue;
-      base::log(base::LogLevel::kInfo,
-                "a key leaves device " + std::to_string(context.info().index) + " to make room");
-      entry = entries_.erase(entry);
-      has_evicted = true;
-    }
-    return has_evicted;
-  }
-
-  std::mutex mutex_;
-  std::list<std::shared_ptr<const LoadedCircuit<C>>> entries_;
-};
 
 template <class C>
 class CudaBackend final : public groth16::Backend<C> {
@@ -126,9 +54,8 @@ class CudaBackend final : public groth16::Backend<C> {
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
     const auto input_run = compact_inputs(*inputs.assignment);
     CUZK_TRY(auto lane, lanes_.take(inputs.control.cancel));
-    CUZK_TRY(const auto circuit,
-             circuits_.get(*context_, *lane, inputs, input_run, b_g2_on_device(), options_.lanes));
-    const ProofSizes sizes = proof_sizes<C>(inputs, circuit->facts(), input_run, b_g2_on_device());
+    CUZK_TRY(const auto circuit, load(inputs, input_run, *lane));
+    const ProofSizes sizes = proof_sizes<C>(inputs, circuit->facts(), input_run, circuit->part());
     CUZK_TRY(auto sums, run_in_workspace(inputs, input_run, *circuit, sizes, *lane));
     std::optional<HostB<Fr>> host_b;
     if (!b_g2_on_device()) {
@@ -138,26 +65,27 @@ class CudaBackend final : public groth16::Backend<C> {
                                                          std::move(host_b)));
   }
 
-  // Takes the workspace, waiting for other proofs to end; idle keys make room when nobody holds
-  // any.
+  base::Result<typename CircuitCache<C>::Loaded> load(const groth16::ProveInputs<C>& inputs,
+                                                      const r1cs::CompactWitness<Fr>& input_run,
+                                                      Lane& lane) {
+    using Wanted = typename CircuitCache<C>::Wanted;
+    return circuits_.get(
+        *context_, lane, inputs, input_run, options_.lanes, [&]() -> base::Result<Wanted> {
+          CUZK_TRY(auto facts, checked_facts<C>(inputs));
+          const ProofPart part =
+              whole_part(shared_work<C>(inputs, *facts, input_run, b_g2_on_device()));
+          return Wanted{std::move(facts), part};
+        });
+  }
+
   base::Result<ProofSums<C>> run_in_workspace(const groth16::ProveInputs<C>& inputs,
                                               const r1cs::CompactWitness<Fr>& input_run,
                                               const LoadedCircuit<C>& circuit,
                                               const ProofSizes& sizes, Lane& lane) {
-    const KernelScratch<C> scratch;
-    while (true) {
-      CUZK_TRY(const ProofPlan plan, plan_workspace(sizes, circuit.plan(), context_->room_bytes(),
-                                                    options_.lanes, scratch));
-      auto workspace =
-          context_->wait_allocate(lane.compute, plan.workspace_bytes, inputs.control.cancel);
-      if (workspace.ok()) {
-        return run_proof<C>(*context_, lane, circuit, sizes, plan, workspace->buffer(), inputs,
-                            input_run, options_.exact_stages);
-      }
-      const bool may_retry = workspace.error().kind == base::ErrorKind::kResourceExhausted &&
-                             circuits_.make_room_for_proof(*context_, plan.workspace_bytes);
-      if (!may_retry) return workspace.error();
-    }
+    CUZK_TRY(const auto workspace, take_workspace(*context_, circuits_, circuit, sizes, lane,
+                                                  options_.lanes, inputs.control.cancel));
+    return run_proof<C>(*context_, lane, circuit, sizes, workspace.plan, workspace.memory.buffer(),
+                        inputs, input_run, options_.exact_stages);
   }
 
   // The five sums; with B in G2 on the host its ones and scalars, at most all that B holds.

@@ -69,6 +69,11 @@ class Context {
   // when none does and there still is no room.
   base::Result<CountedBuffer> wait_allocate(const device::Stream& stream, std::uint64_t bytes,
                                             std::stop_token stop);
+  // Proofs that hold memory now.
+  unsigned proof_count() const {
+    const std::lock_guard lock(mutex_);
+    return holder_count_;
+  }
   // What keys and circuits leave to proofs.
   std::uint64_t room_bytes() const;
 
@@ -88,7 +93,7 @@ class Context {
   std::uint64_t budget_bytes_ = 0;
   device::MemoryPool pool_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::list<std::uint64_t> line_;  // proofs that wait, in order of arrival
   std::uint64_t arrival_count_ = 0;

@@ -163,6 +163,8 @@ class SampleCircuit {
   F bit_sum_ = F::zero();
 };
 
+}  // namespace
+
 template <class C>
 base::Status test_proofs(groth16::Backend<C>& backend) {
   using Fr = typename C::Fr;
@@ -187,6 +189,8 @@ base::Status test_proofs(groth16::Backend<C>& backend) {
   return base::ok_status();
 }
 
+namespace {
+
 template <class C>
 base::Status run_tests(groth16::Backend<C>& backend) {
   CUZK_TRY(const auto stream, device::Stream::create());
@@ -210,6 +214,9 @@ base::Status known_answer_test(const device::DeviceInfo& info, groth16::Backend<
   return base::Error{base::ErrorKind::kUnavailable, reason};
 }
 
+template base::Status test_proofs<cuzk::curve::Bls12_381>(
+    groth16::Backend<cuzk::curve::Bls12_381>&);
+template base::Status test_proofs<cuzk::curve::Bn254>(groth16::Backend<cuzk::curve::Bn254>&);
 template base::Status known_answer_test<cuzk::curve::Bls12_381>(
     const device::DeviceInfo&, groth16::Backend<cuzk::curve::Bls12_381>&);
 template base::Status known_answer_test<cuzk::curve::Bn254>(const device::DeviceInfo&,

@@ -15,4 +15,9 @@ namespace cuzk::cuda::prove {
 template <class C>
 base::Status known_answer_test(const device::DeviceInfo& info, groth16::Backend<C>& backend);
 
+// Whole proofs in both conventions alone: whether devices that share them pass on what they should.
+// kUnavailable when they differ from the CPU's; nothing is condemned.
+template <class C>
+base::Status test_proofs(groth16::Backend<C>& backend);
+
 }  // namespace cuzk::cuda::prove

@@ -51,16 +51,20 @@ void decode_parallel(const cuzk::msm::PointSource<G>& source, std::size_t first,
 // Makes `store` resident or, if the ledger and the machine have room, pinned.
 template <class G>
 base::Status place_points(const Context& context, Lane& lane, const device::Stream& stream,
-                          const cuzk::msm::PointSource<G>& source, bool is_resident,
-                          std::string_view name, PointStore<G>& store) {
+                          const cuzk::msm::PointSource<G>& source, const QueryPart& part,
+                          bool is_resident, std::string_view name, PointStore<G>& store) {
   using Point = cuzk::curve::Affine<G>;
+  if (!part.is_used) return base::ok_status();
+  CUZK_CHECK(part.first_point + part.point_count <= source.size());
   store.source = source;
-  const std::uint64_t bytes = source.size() * sizeof(Point);
+  store.first = part.first_point;
+  store.count = part.point_count;
+  const std::uint64_t bytes = store.count * sizeof(Point);
   if (bytes == 0) return base::ok_status();
   if (is_resident) {
     CUZK_TRY(store.resident, context.allocate(stream, bytes, base::MemoryCategory::kSrs, name));
     CUZK_TRY_STATUS(stream.synchronize());
-    CUZK_TRY_STATUS(upload_points<G>(lane, store, 0, source.size(),
+    CUZK_TRY_STATUS(upload_points<G>(lane, store, store.first, store.count,
                                      reinterpret_cast<Point*>(store.resident.buffer().data())));
     return lane.copy.synchronize();
   }
@@ -74,7 +78,7 @@ base::Status place_points(const Context& context, Lane& lane, const device::Stre
   if (!pinned.ok()) return base::ok_status();
   store.pinned_permit = std::move(permit).value();
   store.pinned = std::move(pinned).value();
-  decode_parallel<G>(source, 0, store.pinned.template span<Point>(source.size()));
+  decode_parallel<G>(source, store.first, store.pinned.template span<Point>(store.count));
   return base::ok_status();
 }
 
@@ -86,7 +90,7 @@ base::Status upload_points(Lane& lane, const PointStore<G>& store, std::size_t f
   using Point = cuzk::curve::Affine<G>;
   if (store.pinned.size_bytes() != 0) {
     const auto points =
-        store.pinned.template span<Point>(store.source.size()).subspan(first, count);
+        store.pinned.template span<Point>(store.count).subspan(first - store.first, count);
     CUZK_TRY_STATUS(
         device::copy_bytes_to_device(lane.copy, to, points.data(), points.size_bytes()));
     return lane.copy.record(lane.ready);
@@ -277,31 +281,33 @@ template <class C>
 base::Result<std::shared_ptr<LoadedCircuit<C>>> LoadedCircuit<C>::load(
     const Context& context, Lane& lane, const std::shared_ptr<const Key>& key,
     const std::shared_ptr<const Shape>& shape, std::shared_ptr<const CircuitFacts<Fr>> facts,
-    const ProofPlan& plan) {
+    const ProofPart& part, const ProofPlan& plan) {
   std::shared_ptr<LoadedCircuit> out(new LoadedCircuit());
   out->key_ = key;
   out->shape_ = shape;
   out->facts_ = std::move(facts);
+  out->part_ = part;
   out->plan_ = plan;
   CUZK_TRY(out->stream_, device::Stream::create());
-  const QapConstants<Fr> qap = qap_constants<Fr>(key->convention, key->domain_log2);
-  CUZK_TRY(out->transform_,
-           poly::Transform<Fr>::create(out->stream_, key->domain_log2, qap.omega, qap.shift));
-  CUZK_TRY_STATUS(out->stream_.synchronize());
-  out->quotient_scale_ = qap.quotient_scale;
   CUZK_TRY_STATUS(out->load_tables(context, lane, *shape));
-  CUZK_TRY_STATUS(out->load_matrices(context, lane, *shape));
+  if (part.forms_quotient) {
+    const QapConstants<Fr> qap = qap_constants<Fr>(key->convention, key->domain_log2);
+    CUZK_TRY(out->transform_,
+             poly::Transform<Fr>::create(out->stream_, key->domain_log2, qap.omega, qap.shift));
+    CUZK_TRY_STATUS(out->stream_.synchronize());
+    out->quotient_scale_ = qap.quotient_scale;
+    CUZK_TRY_STATUS(out->load_matrices(context, lane, *shape));
+  }
   const cuzk::msm::PointSource<typename C::G1>* sources[] = {&key->h, &key->l, &key->a, &key->b_g1};
   constexpr std::string_view kNames[] = {"H query", "L query", "A query", "B query in G1"};
   for (int q = 0; q < 4; ++q) {
     CUZK_TRY_STATUS(place_points<typename C::G1>(context, lane, out->stream_, *sources[q],
-                                                 plan.query_resident[q], kNames[q], out->g1_[q]));
+                                                 part.queries[q], plan.query_resident[q], kNames[q],
+                                                 out->g1_[q]));
   }
-  if (plan.b_g2_on_device) {
-    CUZK_TRY_STATUS(place_points<typename C::G2>(context, lane, out->stream_, key->b_g2,
-                                                 plan.query_resident[kQueryB2], "B query in G2",
-                                                 out->b_g2_));
-  }
+  CUZK_TRY_STATUS(
+      place_points<typename C::G2>(context, lane, out->stream_, key->b_g2, part.queries[kQueryB2],
+                                   plan.query_resident[kQueryB2], "B query in G2", out->b_g2_));
   return out;
 }
 

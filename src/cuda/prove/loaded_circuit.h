@@ -11,28 +11,32 @@
 #include "cuda/poly/ntt.h"
 #include "cuda/prove/evaluation.h"
 #include "cuda/prove/lane.h"
+#include "cuda/prove/proof_part.h"
 #include "cuda/prove/proof_plan.h"
 #include "cuda/prove/query_pieces.h"
 #include "groth16/qap.h"
 
 namespace cuzk::cuda::prove {
 
-// The points of one query.
+// The points of one query that a device sums: [first, first + count) of all. Places count from the
+// query's first point.
 template <class G>
 struct PointStore {
   cuzk::msm::PointSource<G> source;  // of the key, which the proof holds
+  std::size_t first = 0, count = 0;
   CountedBuffer resident;
   base::Permit pinned_permit;
   device::PinnedBuffer pinned;
 
   bool is_resident() const { return resident.buffer().size_bytes() != 0; }
-  const cuzk::curve::Affine<G>* device_points() const {
-    return reinterpret_cast<const cuzk::curve::Affine<G>*>(resident.buffer().data());
+  const cuzk::curve::Affine<G>* device_points_from(std::size_t place) const {
+    return reinterpret_cast<const cuzk::curve::Affine<G>*>(resident.buffer().data()) +
+           (place - first);
   }
 };
 
-// Queues points [first, first + count) of `store` on the lane's copy stream, to `to`. The stream's
-// `ready` event follows them.
+// Queues the points at places [first, first + count) of `store` on the lane's copy stream, to `to`.
+// The stream's `ready` event follows them.
 template <class G>
 base::Status upload_points(Lane& lane, const PointStore<G>& store, std::size_t first,
                            std::size_t count, cuzk::curve::Affine<G>* to);
@@ -57,11 +61,12 @@ class LoadedCircuit {
   using Shape = r1cs::Shape<Fr>;
   using Key = groth16::ProvingKey<C>;
 
-  // Uploads what `plan` makes resident. kResourceExhausted when the device has no room for it.
+  // Uploads what `plan` makes resident of what `part` needs. kResourceExhausted when the device has
+  // no room for it.
   static base::Result<std::shared_ptr<LoadedCircuit>> load(
       const Context& context, Lane& lane, const std::shared_ptr<const Key>& key,
       const std::shared_ptr<const Shape>& shape, std::shared_ptr<const CircuitFacts<Fr>> facts,
-      const ProofPlan& plan);
+      const ProofPart& part, const ProofPlan& plan);
 
   bool is_of(const std::shared_ptr<const Key>& key,
              const std::shared_ptr<const Shape>& shape) const {
@@ -70,6 +75,7 @@ class LoadedCircuit {
   bool is_expired() const { return key_.expired() || shape_.expired(); }
 
   const CircuitFacts<Fr>& facts() const { return *facts_; }
+  const ProofPart& part() const { return part_; }
   const ProofPlan& plan() const { return plan_; }
   const poly::Transform<Fr>& transform() const { return transform_; }
   const Fr& quotient_scale() const { return quotient_scale_; }
@@ -90,6 +96,7 @@ class LoadedCircuit {
   std::weak_ptr<const Key> key_;
   std::weak_ptr<const Shape> shape_;
   std::shared_ptr<const CircuitFacts<Fr>> facts_;
+  ProofPart part_;
   ProofPlan plan_;
   device::Stream stream_;  // what is resident is freed in its order
   poly::Transform<Fr> transform_;

@@ -33,7 +33,7 @@ class PieceFeed {
     const std::size_t turn = index_ % 2;
     ++index_;
     if (store_.is_resident()) {
-      return device::DeviceSpan<const Point>{store_.device_points() + piece.first, piece.count};
+      return device::DeviceSpan<const Point>{store_.device_points_from(piece.first), piece.count};
     }
     // The copy waits for whatever used the buffer: an earlier stage, or the piece before last.
     if (index_ == 1) {

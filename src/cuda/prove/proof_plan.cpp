@@ -64,15 +64,20 @@ SumArrays::SumArrays(device::Arena& arena, const ProofSizes& sizes, const ProofP
   }
 }
 
-QuotientArrays::QuotientArrays(device::Arena& arena, unsigned domain_log2,
-                               const PieceSizes& sizes) {
-  scalars = arena.take<std::byte>(kScalarBytes << domain_log2);
-  if (sizes.is_streamed) {
+device::DeviceSpan<std::byte> take_arriving_scalars(device::Arena& arena, const ProofSizes& sizes) {
+  if (sizes.forms_quotient) return {};
+  return arena.take<std::byte>(sizes.queries[kQueryH].point_count * kScalarBytes);
+}
+
+QuotientArrays::QuotientArrays(device::Arena& arena, const ProofSizes& sizes,
+                               const PieceSizes& piece) {
+  if (sizes.forms_quotient) scalars = arena.take<std::byte>(kScalarBytes << sizes.domain_log2);
+  if (piece.is_streamed) {
     for (auto& part : points) {
-      part = arena.take<std::byte>(sizes.point_count * sizes.point_bytes);
+      part = arena.take<std::byte>(piece.point_count * piece.point_bytes);
     }
   }
-  scratch = arena.take<std::byte>(sizes.multiply_bytes);
+  scratch = arena.take<std::byte>(piece.multiply_bytes);
 }
 
 EvaluationArrays::EvaluationArrays(device::Arena& arena, const ProofSizes& sizes,
@@ -88,15 +93,18 @@ std::uint64_t workspace_bytes(const ProofSizes& sizes, const ProofPlan& plan,
   device::Arena witness;
   witness.take<std::byte>(sizes.witness_bytes);
   const SumArrays sums(witness, sizes, plan);
+  take_arriving_scalars(witness, sizes);
   device::Arena evaluation = witness;
-  const EvaluationArrays evaluation_arrays(evaluation, sizes, plan);
+  if (sizes.forms_quotient) {
+    const EvaluationArrays evaluation_arrays(evaluation, sizes, plan);
+  }
   std::uint64_t most = evaluation.used_bytes();
   for (int q = 0; q < kQueryCount; ++q) {
     if (!sizes.queries[q].is_used) continue;
     const PieceSizes piece = piece_sizes(sizes, plan, q, model);
     device::Arena arena = witness;
     if (q == kQueryH) {
-      const QuotientArrays arrays(arena, sizes.domain_log2, piece);
+      const QuotientArrays arrays(arena, sizes, piece);
     } else {
       const QueryArrays arrays(arena, piece);
     }

@@ -42,8 +42,11 @@ struct QuerySizes {
   bool is_used = true;  // false: the sum is made elsewhere
 };
 
+// Of a proof, or of one device's part of it.
 struct ProofSizes {
   unsigned domain_log2 = 0;
+  // Whether the scalars of H are made here; else those that are summed here come from elsewhere.
+  bool forms_quotient = true;
   std::uint64_t witness_bytes = 0;  // bits, ranks, scalars, inputs
   std::uint64_t matrix_bytes = 0;   // row starts and terms of a and b
   std::uint64_t table_bytes = 0;    // coefficients and layouts: always resident
@@ -97,13 +100,18 @@ struct SumArrays {
   SumArrays(device::Arena& arena, const ProofSizes& sizes, const ProofPlan& plan);
 };
 
-// The arrays of the H query's pieces: its scalars lie in the evaluation's first buffer.
+// Where scalars of H that are made elsewhere arrive, at any time: beside the arrays of all stages.
+// Empty where they are made here.
+device::DeviceSpan<std::byte> take_arriving_scalars(device::Arena& arena, const ProofSizes& sizes);
+
+// The arrays of the H query's pieces. Its scalars lie in the evaluation's first buffer where they
+// are made.
 struct QuotientArrays {
-  device::DeviceSpan<std::byte> scalars;
+  device::DeviceSpan<std::byte> scalars;  // of the whole query; empty where they arrive
   device::DeviceSpan<std::byte> points[2];
   device::DeviceSpan<std::byte> scratch;
 
-  QuotientArrays(device::Arena& arena, unsigned domain_log2, const PieceSizes& sizes);
+  QuotientArrays(device::Arena& arena, const ProofSizes& sizes, const PieceSizes& piece);
 };
 
 // The arrays of evaluation and transforms; values[0] is where QuotientArrays::scalars is.

@@ -87,7 +87,7 @@ TEST(ProofPlan, StagesTakeNoMoreThanThePlanSays) {
     device::Arena evaluation = common, quotient = common;
     const EvaluationArrays evaluated(evaluation, sizes, *plan);
     EXPECT_LE(evaluation.used_bytes(), plan->workspace_bytes);
-    const QuotientArrays h(quotient, sizes.domain_log2, piece_sizes(sizes, *plan, kQueryH, model));
+    const QuotientArrays h(quotient, sizes, piece_sizes(sizes, *plan, kQueryH, model));
     EXPECT_LE(quotient.used_bytes(), plan->workspace_bytes);
     EXPECT_EQ(h.scalars.size, kScalarBytes << sizes.domain_log2);
     for (const int q : {kQueryL, kQueryA, kQueryB1, kQueryB2}) {
@@ -121,6 +121,26 @@ TEST(ProofPlan, WhatTheHostSumsTakesNothing) {
   const auto without = plan_proof(sizes, 100 * kGiB, 1, MadeUpScratch()).value();
   EXPECT_FALSE(without.b_g2_on_device);
   EXPECT_EQ(with.resident_bytes - without.resident_bytes, 1'500'000u * 192u);
+}
+
+TEST(ProofPlan, WhoGetsTheScalarsOfHKeepsThemBesideAllStagesAndEvaluatesNothing) {
+  const MadeUpScratch model;
+  ProofSizes sizes = porep_sizes();
+  sizes.forms_quotient = false;
+  sizes.matrix_bytes = 0;
+  sizes.queries[kQueryH].point_count = sizes.queries[kQueryH].scalar_count = 1 << 20;
+  for (const int q : {kQueryL, kQueryA, kQueryB1, kQueryB2}) sizes.queries[q] = {};
+  for (auto& query : sizes.queries) query.is_used = query.point_count > 0;
+  const auto plan = plan_proof(sizes, 100 * kGiB, 1, model).value();
+  EXPECT_EQ(plan.resident_bytes, sizes.table_bytes + (std::uint64_t{96} << 20));
+  device::Arena arena;
+  arena.take<std::byte>(sizes.witness_bytes);
+  const SumArrays sums(arena, sizes, plan);
+  const auto arriving = take_arriving_scalars(arena, sizes);
+  EXPECT_EQ(arriving.size, kScalarBytes << 20);
+  const QuotientArrays h(arena, sizes, piece_sizes(sizes, plan, kQueryH, model));
+  EXPECT_EQ(h.scalars.size, 0u);
+  EXPECT_EQ(arena.used_bytes(), plan.workspace_bytes);
 }
 
 TEST(ProofPlan, LanesFitBesideEachOtherWhereThatCutsNothing) {

@@ -83,39 +83,55 @@ std::uint64_t KernelScratch<C>::bitmap_bytes(bool in_g2, std::uint64_t count) co
 namespace {
 
 template <class F>
-std::array<std::span<const std::uint64_t>, 2> masks_of(const r1cs::Assignment<F>& assignment,
-                                                       const r1cs::CompactWitness<F>& input_run) {
+ScalarMasks masks_of(const r1cs::Assignment<F>& assignment,
+                     const r1cs::CompactWitness<F>& input_run) {
   return {input_run.scalar_mask().words(), assignment.aux.scalar_mask().words()};
 }
 
 }  // namespace
 
 template <class C>
-ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
+SharedWork shared_work(const groth16::ProveInputs<C>& inputs,
                        const CircuitFacts<typename C::Fr>& facts,
                        const r1cs::CompactWitness<typename C::Fr>& input_run, bool b_g2_on_device) {
+  SharedWork work;
+  work.domain_log2 = static_cast<unsigned>(inputs.key->domain_log2);
+  work.h_count = inputs.key->h.size();
+  work.layouts = &facts.layouts;
+  work.masks = masks_of(*inputs.assignment, input_run);
+  work.point_bytes.fill(sizeof(cuzk::curve::Affine<typename C::G1>));
+  work.point_bytes[kQueryB2] = sizeof(cuzk::curve::Affine<typename C::G2>);
+  work.b_g2_on_device = b_g2_on_device;
+  return work;
+}
+
+template <class C>
+ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
+                       const CircuitFacts<typename C::Fr>& facts,
+                       const r1cs::CompactWitness<typename C::Fr>& input_run,
+                       const ProofPart& part) {
   using Fr = typename C::Fr;
-  const auto& key = *inputs.key;
   ProofSizes sizes;
-  sizes.domain_log2 = static_cast<unsigned>(key.domain_log2);
+  sizes.domain_log2 = static_cast<unsigned>(inputs.key->domain_log2);
+  sizes.forms_quotient = part.forms_quotient;
   device::Arena arena;
   const WitnessArrays<Fr> witness(arena, *inputs.assignment, input_run);
   sizes.witness_bytes = arena.used_bytes();
-  sizes.matrix_bytes = matrix_bytes(*inputs.shape);
+  if (part.forms_quotient) sizes.matrix_bytes = matrix_bytes(*inputs.shape);
   sizes.table_bytes = table_bytes(*inputs.shape, facts);
   // A row alone in a tile, its start and the next.
   sizes.longest_row_bytes = facts.longest_row * sizeof(r1cs::Term) + 1024;
   const auto masks = masks_of(*inputs.assignment, input_run);
-  const std::uint64_t counts[] = {key.h.size(), key.l.size(), key.a.size(), key.b_g1.size(),
-                                  key.b_g2.size()};
   for (int q = 0; q < kQueryCount; ++q) {
     QuerySizes& query = sizes.queries[q];
-    query.point_count = counts[q];
-    query.scalar_count = q == kQueryH ? counts[q] : selected_scalar_count(facts.layouts[q], masks);
+    query.point_count = part.queries[q].point_count;
+    query.scalar_count =
+        q == kQueryH ? query.point_count
+                     : selected_scalar_count(facts.layouts[q], masks, part.queries[q].words);
     query.in_g2 = q == kQueryB2;
     query.point_bytes = query.in_g2 ? sizeof(cuzk::curve::Affine<typename C::G2>)
                                     : sizeof(cuzk::curve::Affine<typename C::G1>);
-    query.is_used = q != kQueryB2 || b_g2_on_device;
+    query.is_used = part.queries[q].is_used;
   }
   return sizes;
 }
@@ -133,7 +149,7 @@ class ProofRun {
   ProofRun(const Context& context, Lane& lane, const LoadedCircuit<C>& circuit,
            const ProofSizes& sizes, const ProofPlan& plan, const device::Buffer& workspace,
            const groth16::ProveInputs<C>& inputs, const r1cs::CompactWitness<Fr>& input_run,
-           bool exact_stages)
+           bool exact_stages, const Sharing& sharing)
       : context_(context),
         lane_(lane),
         circuit_(circuit),
@@ -142,31 +158,45 @@ class ProofRun {
         inputs_(inputs),
         input_run_(input_run),
         exact_stages_(exact_stages),
+        sharing_(sharing),
         arena_(workspace),
         witness_(arena_, *inputs.assignment, input_run),
-        sums_(arena_, sizes, plan) {}
+        sums_(arena_, sizes, plan),
+        quotient_(take_arriving_scalars(arena_, sizes)) {}
 
   base::Result<ProofSums<C>> run() {
-    begin_stage("witness to the device");
-    CUZK_TRY_STATUS(upload_witness());
-    CUZK_TRY_STATUS(end_stage("witness to the device"));
-    CUZK_TRY_STATUS(form_quotient());
-    CUZK_TRY(const auto h, queue_h());
+    CUZK_TRY_STATUS(offer_place());
+    if (circuit_.part().reads_witness()) {
+      begin_stage("witness to the device");
+      CUZK_TRY_STATUS(upload_witness());
+      CUZK_TRY_STATUS(end_stage("witness to the device"));
+    }
+    QueuedSum<G1> h;
+    if (sizes_.forms_quotient) {
+      CUZK_TRY_STATUS(form_quotient());
+      CUZK_TRY_STATUS(hand_over());
+      CUZK_TRY(h, queue_h());
+      // What comes next takes the place of the scalars.
+      if (is_shared()) CUZK_TRY_STATUS(sharing_.handover->wait_until_sent(lane_.compute));
+    }
     CUZK_TRY(const auto l, (queue_query<G1>(kQueryL, circuit_.g1(kQueryL), "L query")));
     CUZK_TRY(const auto a, (queue_query<G1>(kQueryA, circuit_.g1(kQueryA), "A query")));
     CUZK_TRY(const auto b, (queue_query<G1>(kQueryB1, circuit_.g1(kQueryB1), "B query in G1")));
-    QueuedSum<G2> b_g2;
-    if (plan_.b_g2_on_device) {
-      CUZK_TRY(b_g2, (queue_query<G2>(kQueryB2, circuit_.b_g2(), "B query in G2")));
+    CUZK_TRY(const auto b_g2, (queue_query<G2>(kQueryB2, circuit_.b_g2(), "B query in G2")));
+    if (!sizes_.forms_quotient && sizes_.queries[kQueryH].is_used) {
+      CUZK_TRY_STATUS(
+          sharing_.handover->receive(sharing_.seat, lane_.compute, inputs_.control.cancel));
+      CUZK_TRY(h, queue_h());
     }
     begin_stage("sums from the device");
+    CUZK_TRY_STATUS(lane_.compute.synchronize());
     ProofSums<C> sums;
     CUZK_TRY(sums.h, collect<G1>(h));
     CUZK_TRY_STATUS(check_degree());
     CUZK_TRY(sums.l, collect<G1>(l));
     CUZK_TRY(sums.a, collect<G1>(a));
     CUZK_TRY(sums.b_g1, collect<G1>(b));
-    if (plan_.b_g2_on_device) {
+    if (b_g2.is_queued) {
       CUZK_TRY(sums.b_g2, collect<G2>(b_g2));
     }
     CUZK_TRY_STATUS(end_stage("sums from the device"));
@@ -179,6 +209,26 @@ class ProofRun {
     if (exact_stages_) CUZK_TRY_STATUS(lane_.compute.synchronize());
     inputs_.control.advance(1);
     return inputs_.control.check(name);
+  }
+
+  bool is_shared() const { return sharing_.handover != nullptr; }
+
+  // Tells whoever forms H's scalars where to put those that are summed here.
+  base::Status offer_place() {
+    if (!is_shared() || sizes_.forms_quotient) return base::ok_status();
+    const QueryPart& part = circuit_.part().queries[kQueryH];
+    if (!part.is_used) {
+      sharing_.handover->decline(sharing_.seat);
+      return base::ok_status();
+    }
+    return sharing_.handover->offer(sharing_.seat, context_.info().index,
+                                    part.first_point * kScalarBytes, quotient_, lane_.compute);
+  }
+
+  base::Status hand_over() {
+    if (!is_shared()) return base::ok_status();
+    return sharing_.handover->send(context_.info().index, {quotient_.data, quotient_.size},
+                                   lane_.compute, lane_.copy, inputs_.control.cancel);
   }
 
   // Packs the witness into pinned memory as it will lie on the device, and queues one copy.
@@ -294,6 +344,7 @@ class ProofRun {
     device::Arena arena = arena_;
     const EvaluationArrays arrays(arena, sizes_, plan_);
     const auto a = values_of(arrays.values[0]), b = values_of(arrays.values[1]);
+    quotient_ = arrays.values[0];
     const bool keeps_c = plan_.evaluation_buffers == 3;
     const auto c = keeps_c ? values_of(arrays.values[2]) : b;
     const auto& transform = circuit_.transform();
@@ -351,10 +402,12 @@ class ProofRun {
     msm::MsmPlan plan;
     device::DeviceSpan<std::byte> product, bitmaps;
     std::size_t bitmap_count = 0;
+    bool is_queued = false;  // false: infinity here, what there is of it is summed elsewhere
   };
 
   template <class G>
   base::Result<cuzk::curve::Jacobian<G>> collect(const QueuedSum<G>& queued) {
+    if (!queued.is_queued) return cuzk::curve::Jacobian<G>::infinity();
     CUZK_TRY(auto sum, msm::collect_product<G>(lane_.compute, queued.plan, queued.product));
     for (std::size_t i = 0; i < queued.bitmap_count; ++i) {
       CUZK_TRY(
@@ -375,6 +428,7 @@ class ProofRun {
     CUZK_CHECK(out.plan.sums_bytes <= SumArrays::kProductBytes);
     out.product = sums_.products[query];
     out.bitmaps = sums_.bitmaps[query];
+    out.is_queued = true;
     return out;
   }
 
@@ -394,18 +448,22 @@ class ProofRun {
   }
 
   base::Result<QueuedSum<G1>> queue_h() {
+    const QueryPart& part = circuit_.part().queries[kQueryH];
+    if (!part.is_used) return QueuedSum<G1>();
     begin_stage("H query");
     device::Arena arena = arena_;
     const PieceSizes sizes = piece_sizes(sizes_, plan_, kQueryH, scratch_model_);
-    const QuotientArrays arrays(arena, sizes_.domain_log2, sizes);
+    const QuotientArrays arrays(arena, sizes_, sizes);
     const PointStore<G1>& store = circuit_.g1(kQueryH);
     CUZK_TRY(auto sum, plan_sum<G1>(kQueryH, sizes));
     std::vector<typename PieceFeed<G1>::Piece> pieces;
-    for (std::size_t first = 0; first < store.source.size(); first += plan_.piece_points) {
-      pieces.push_back(
-          {first, std::min<std::size_t>(plan_.piece_points, store.source.size() - first)});
+    const std::size_t end = part.first_point + part.point_count;
+    for (std::size_t first = part.first_point; first < end; first += plan_.piece_points) {
+      pieces.push_back({first, std::min<std::size_t>(plan_.piece_points, end - first)});
     }
-    const auto* scalars = reinterpret_cast<const msm::Scalar<G1>*>(arrays.scalars.data);
+    // All scalars where they were formed, only those of the part where they arrived.
+    const std::size_t first_scalar = sizes_.forms_quotient ? 0 : part.first_point;
+    const auto* scalars = reinterpret_cast<const msm::Scalar<G1>*>(quotient_.data);
     const bool in_parts = pieces.size() > 1;
     PieceFeed<G1> feed(lane_, store, arrays.points, pieces);
     if (in_parts) {
@@ -414,7 +472,7 @@ class ProofRun {
     for (const auto& piece : pieces) {
       msm::Terms<G1> terms;
       CUZK_TRY(terms.bases, feed.next());
-      terms.scalars = {scalars + piece.first, piece.count};
+      terms.scalars = {scalars + (piece.first - first_scalar), piece.count};
       CUZK_TRY_STATUS(queue_terms<G1>(sum, terms, arrays.scratch, in_parts));
       CUZK_TRY_STATUS(inputs_.control.check("H query"));
     }
@@ -428,13 +486,16 @@ class ProofRun {
   template <class G>
   base::Result<QueuedSum<G>> queue_query(QueryId query, const PointStore<G>& store,
                                          std::string_view name) {
+    const QueryPart& part = circuit_.part().queries[query];
+    if (!part.is_used) return QueuedSum<G>();
     begin_stage(name);
     device::Arena arena = arena_;
     const PieceSizes sizes = piece_sizes(sizes_, plan_, query, scratch_model_);
     const QueryArrays arrays(arena, sizes);
     CUZK_TRY(auto sum, plan_sum<G>(query, sizes));
-    const auto pieces = cut_query(circuit_.facts().layouts[query],
-                                  masks_of(*inputs_.assignment, input_run_), plan_.piece_points);
+    const auto pieces =
+        cut_query(circuit_.facts().layouts[query], masks_of(*inputs_.assignment, input_run_),
+                  plan_.piece_points, part.words);
     CUZK_CHECK(pieces.size() * SumArrays::kBitmapBytes <= sum.bitmaps.size);
     std::vector<typename PieceFeed<G>::Piece> parts;
     for (const QueryPiece& piece : pieces) parts.push_back({piece.first_point, piece.point_count});
@@ -498,11 +559,13 @@ class ProofRun {
   const groth16::ProveInputs<C>& inputs_;
   const r1cs::CompactWitness<Fr>& input_run_;
   const bool exact_stages_;
+  const Sharing sharing_;
   const KernelScratch<C> scratch_model_;
   device::Arena arena_;  // after the witness: each stage takes its arrays from a copy
   WitnessArrays<Fr> witness_;
   SumArrays sums_;
-  bool has_top_ = false;  // whether the degree of h was asked for
+  device::DeviceSpan<std::byte> quotient_;  // scalars of H: where they arrive or were formed
+  bool has_top_ = false;                    // whether the degree of h was asked for
 };
 
 }  // namespace
@@ -513,24 +576,28 @@ base::Result<ProofSums<C>> run_proof(const Context& context, Lane& lane,
                                      const ProofPlan& plan, const device::Buffer& workspace,
                                      const groth16::ProveInputs<C>& inputs,
                                      const r1cs::CompactWitness<typename C::Fr>& input_run,
-                                     bool exact_stages) {
-  auto sums =
-      ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run, exact_stages)
-          .run();
-  // After an error an upload may still write to the workspace, which is about to be freed.
-  if (!sums.ok()) (void)lane.copy.synchronize();
+                                     bool exact_stages, const Sharing& sharing) {
+  auto sums = ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run,
+                          exact_stages, sharing)
+                  .run();
+  if (sums.ok()) return sums;
+  // An upload may still write to the workspace, which is about to be freed.
+  (void)lane.copy.synchronize();
   return sums;
 }
 
-#define CUZK_CUDA_PROVER(C)                                                                \
-  template struct KernelScratch<C>;                                                        \
-  template ProofSizes proof_sizes(const groth16::ProveInputs<C>&,                          \
-                                  const CircuitFacts<typename C::Fr>&,                     \
-                                  const r1cs::CompactWitness<typename C::Fr>&, bool);      \
-  template base::Result<ProofSums<C>> run_proof(                                           \
-      const Context&, Lane&, const LoadedCircuit<C>&, const ProofSizes&, const ProofPlan&, \
-      const device::Buffer&, const groth16::ProveInputs<C>&,                               \
-      const r1cs::CompactWitness<typename C::Fr>&, bool);
+#define CUZK_CUDA_PROVER(C)                                                                       \
+  template struct KernelScratch<C>;                                                               \
+  template SharedWork shared_work(const groth16::ProveInputs<C>&,                                 \
+                                  const CircuitFacts<typename C::Fr>&,                            \
+                                  const r1cs::CompactWitness<typename C::Fr>&, bool);             \
+  template ProofSizes proof_sizes(const groth16::ProveInputs<C>&,                                 \
+                                  const CircuitFacts<typename C::Fr>&,                            \
+                                  const r1cs::CompactWitness<typename C::Fr>&, const ProofPart&); \
+  template base::Result<ProofSums<C>> run_proof(                                                  \
+      const Context&, Lane&, const LoadedCircuit<C>&, const ProofSizes&, const ProofPlan&,        \
+      const device::Buffer&, const groth16::ProveInputs<C>&,                                      \
+      const r1cs::CompactWitness<typename C::Fr>&, bool, const Sharing&);
 CUZK_CUDA_PROVER(cuzk::curve::Bls12_381)
 CUZK_CUDA_PROVER(cuzk::curve::Bn254)
 #undef CUZK_CUDA_PROVER

@@ -1,18 +1,35 @@
-// One proof on one device, from a witness to the five sums.
+// One proof on one device, from a witness to the five sums; or a device's part of one.
 #pragma once
 
 #include <optional>
 
 #include "cuda/prove/loaded_circuit.h"
+#include "cuda/prove/quotient_handover.h"
 #include "groth16/backend.h"
 
 namespace cuzk::cuda::prove {
 
-// What the device computes of a proof.
+// What the device computes of a proof. The sums of several parts are added.
 template <class C>
 struct ProofSums {
   cuzk::curve::Jacobian<typename C::G1> h, l, a, b_g1;
-  std::optional<cuzk::curve::Jacobian<typename C::G2>> b_g2;  // none when the host sums it
+  std::optional<cuzk::curve::Jacobian<typename C::G2>> b_g2;  // none where it is summed elsewhere
+
+  void add(const ProofSums& other) {
+    h += other.h;
+    l += other.l;
+    a += other.a;
+    b_g1 += other.b_g1;
+    if (!other.b_g2) return;
+    if (!b_g2) b_g2.emplace();
+    *b_g2 += *other.b_g2;
+  }
+};
+
+// What joins a part of a proof to the parts of other devices; nothing for a whole proof.
+struct Sharing {
+  QuotientHandover* handover = nullptr;
+  std::size_t seat = 0;
 };
 
 // A witness as it travels to the device: the sizes of its arrays, in one order.
@@ -33,19 +50,28 @@ struct KernelScratch final : ScratchModel {
   std::uint64_t bitmap_bytes(bool in_g2, std::uint64_t count) const override;
 };
 
-// The sizes that a proof is planned by.
+// What a division of the proof among devices goes by; borrows from all arguments.
 template <class C>
-ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
+SharedWork shared_work(const groth16::ProveInputs<C>& inputs,
                        const CircuitFacts<typename C::Fr>& facts,
                        const r1cs::CompactWitness<typename C::Fr>& input_run, bool b_g2_on_device);
 
-// Runs a proof in `workspace`, which holds plan.workspace_bytes. Waits for the device.
+// The sizes that a part of a proof is planned by.
+template <class C>
+ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
+                       const CircuitFacts<typename C::Fr>& facts,
+                       const r1cs::CompactWitness<typename C::Fr>& input_run,
+                       const ProofPart& part);
+
+// Runs the circuit's part of a proof in `workspace`, which holds plan.workspace_bytes. Waits for
+// the device. Where the proof is shared, the other parts' runs must be under way or begin, and all
+// workspaces outlive all runs.
 template <class C>
 base::Result<ProofSums<C>> run_proof(const Context& context, Lane& lane,
                                      const LoadedCircuit<C>& circuit, const ProofSizes& sizes,
                                      const ProofPlan& plan, const device::Buffer& workspace,
                                      const groth16::ProveInputs<C>& inputs,
                                      const r1cs::CompactWitness<typename C::Fr>& input_run,
-                                     bool exact_stages);
+                                     bool exact_stages, const Sharing& sharing = {});
 
 }  // namespace cuzk::cuda::prove

@@ -37,24 +37,52 @@ std::size_t SegmentLayout::point_before(std::size_t word) const {
   return is_packed ? point_rank[word] : 64 * word;
 }
 
-std::size_t selected_scalar_count(const QueryLayout& layout,
-                                  const std::array<std::span<const std::uint64_t>, 2>& masks) {
+std::size_t QueryLayout::point_before(std::size_t word) const {
+  const std::size_t inputs = runs[0].word_count();
+  return word <= inputs ? runs[0].point_before(word)
+                        : runs[0].point_count + runs[1].point_before(word - inputs);
+}
+
+namespace {
+
+// The words of run r that are among the words `part` of both runs.
+WordRange words_of_run(const QueryLayout& layout, int r, WordRange part) {
+  const std::size_t before = r == 0 ? 0 : layout.runs[0].word_count();
+  const std::size_t count = layout.runs[r].word_count();
+  const auto within = [&](std::size_t word) {
+    return word <= before ? 0 : std::min(word - before, count);
+  };
+  return {within(part.first), within(part.last)};
+}
+
+std::size_t scalars_of_word(const SegmentLayout& run, std::span<const std::uint64_t> mask,
+                            std::size_t word) {
+  return static_cast<std::size_t>(std::popcount(mask[word] & run.selected_word(word)));
+}
+
+}  // namespace
+
+std::size_t selected_scalar_count(const QueryLayout& layout, const ScalarMasks& masks,
+                                  WordRange part) {
   std::size_t count = 0;
   for (int r = 0; r < 2; ++r) {
-    for (std::size_t word = 0; word < layout.runs[r].word_count(); ++word) {
-      count += static_cast<std::size_t>(
-          std::popcount(masks[r][word] & layout.runs[r].selected_word(word)));
+    const WordRange words = words_of_run(layout, r, part);
+    for (std::size_t word = words.first; word < words.last; ++word) {
+      count += scalars_of_word(layout.runs[r], masks[r], word);
     }
   }
   return count;
 }
 
-std::vector<QueryPiece> cut_query(const QueryLayout& layout,
-                                  const std::array<std::span<const std::uint64_t>, 2>& masks,
-                                  std::size_t points_max) {
+std::vector<QueryPiece> cut_query(const QueryLayout& layout, const ScalarMasks& masks,
+                                  std::size_t points_max, WordRange part) {
   CUZK_CHECK(points_max >= 64);
+  const std::array<WordRange, 2> runs = {words_of_run(layout, 0, part),
+                                         words_of_run(layout, 1, part)};
   std::vector<QueryPiece> pieces;
   QueryPiece piece;
+  piece.first_point = layout.point_before(part.first);
+  for (int r = 0; r < 2; ++r) piece.words[r] = {runs[r].first, runs[r].first};
   const auto close = [&] {
     if (piece.point_count > 0) pieces.push_back(piece);
     const std::size_t next = piece.first_point + piece.point_count;
@@ -66,12 +94,11 @@ std::vector<QueryPiece> cut_query(const QueryLayout& layout,
   };
   for (int r = 0; r < 2; ++r) {
     const SegmentLayout& run = layout.runs[r];
-    for (std::size_t word = 0; word < run.word_count(); ++word) {
+    for (std::size_t word = runs[r].first; word < runs[r].last; ++word) {
       const std::size_t points = run.point_before(word + 1) - run.point_before(word);
       if (piece.point_count + points > points_max) close();
       piece.point_count += points;
-      piece.scalar_count +=
-          static_cast<std::size_t>(std::popcount(masks[r][word] & run.selected_word(word)));
+      piece.scalar_count += scalars_of_word(run, masks[r], word);
       piece.words[r].last = word + 1;
     }
   }

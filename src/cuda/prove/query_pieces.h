@@ -31,6 +31,9 @@ struct SegmentLayout {
 struct QueryLayout {
   std::array<SegmentLayout, 2> runs;
   std::size_t point_count() const { return runs[0].point_count + runs[1].point_count; }
+  // Words of both runs in order, those of the inputs first, and the points before one of them.
+  std::size_t word_count() const { return runs[0].word_count() + runs[1].word_count(); }
+  std::size_t point_before(std::size_t word) const;
 };
 
 struct WordRange {
@@ -42,13 +45,15 @@ struct QueryPiece {
   std::array<WordRange, 2> words;
 };
 
-// Bits of both runs' masks that a query selects: the scalars of its sum.
-std::size_t selected_scalar_count(const QueryLayout& layout,
-                                  const std::array<std::span<const std::uint64_t>, 2>& masks);
+using ScalarMasks = std::array<std::span<const std::uint64_t>, 2>;
 
-// Pieces of at most `points_max` points (at least 64), in order; none for a query without points.
-std::vector<QueryPiece> cut_query(const QueryLayout& layout,
-                                  const std::array<std::span<const std::uint64_t>, 2>& masks,
-                                  std::size_t points_max);
+// Bits of both runs' masks that the words `part` of a query select: the scalars of its sum.
+std::size_t selected_scalar_count(const QueryLayout& layout, const ScalarMasks& masks,
+                                  WordRange part);
+
+// Pieces of at most `points_max` points (at least 64) over the words `part`, in order; none where
+// they have no points. Places count from the query's first point.
+std::vector<QueryPiece> cut_query(const QueryLayout& layout, const ScalarMasks& masks,
+                                  std::size_t points_max, WordRange part);
 
 }  // namespace cuzk::cuda::prove

@@ -53,8 +53,24 @@ Expected walk(const std::array<Variables, 2>& runs, bool is_packed, bool has_den
   return out;
 }
 
+// The pieces of `parts` runs of words, one after the other.
+std::vector<QueryPiece> cut_in_parts(const QueryLayout& layout, const ScalarMasks& masks,
+                                     std::size_t points_max, std::size_t parts) {
+  std::vector<QueryPiece> out;
+  std::size_t scalar_count = 0;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const WordRange part = {layout.word_count() * i / parts, layout.word_count() * (i + 1) / parts};
+    scalar_count += selected_scalar_count(layout, masks, part);
+    for (const QueryPiece& piece : cut_query(layout, masks, points_max, part)) {
+      out.push_back(piece);
+    }
+  }
+  EXPECT_EQ(scalar_count, selected_scalar_count(layout, masks, {0, layout.word_count()}));
+  return out;
+}
+
 void expect_pieces(std::size_t inputs, std::size_t aux, unsigned dense, bool is_packed,
-                   bool has_density, std::size_t points_max) {
+                   bool has_density, std::size_t points_max, std::size_t parts = 1) {
   SCOPED_TRACE(std::to_string(inputs) + " " + std::to_string(aux) + " of " +
                std::to_string(points_max));
   const std::array<Variables, 2> runs = {Variables(inputs, dense, 7), Variables(aux, dense, 9)};
@@ -67,11 +83,12 @@ void expect_pieces(std::size_t inputs, std::size_t aux, unsigned dense, bool is_
     masks[r] = runs[r].mask.words();
   }
   ASSERT_EQ(layout.point_count(), expected.one_at.size());
-  EXPECT_EQ(selected_scalar_count(layout, masks), expected.scalar_points.size());
+  EXPECT_EQ(selected_scalar_count(layout, masks, {0, layout.word_count()}),
+            expected.scalar_points.size());
   std::vector<bool> one_at(expected.one_at.size());
   std::vector<std::size_t> scalar_points;
   std::size_t next_point = 0;
-  for (const QueryPiece& piece : cut_query(layout, masks, points_max)) {
+  for (const QueryPiece& piece : cut_in_parts(layout, masks, points_max, parts)) {
     EXPECT_EQ(piece.first_point, next_point);
     EXPECT_LE(piece.point_count, points_max);
     next_point += piece.point_count;
@@ -130,10 +147,21 @@ TEST(QueryPieces, SparseFullAndEmptyDensities) {
   }
 }
 
+TEST(QueryPieces, RunsOfWordsThatSeveralDevicesTakeJoinToTheQuery) {
+  for (const std::size_t parts : {2, 3, 7, 40}) {
+    for (const std::size_t inputs : {0, 1, 64, 130}) {
+      for (const bool is_packed : {true, false}) {
+        expect_pieces(inputs, 2000, 100, is_packed, true, 192, parts);
+        expect_pieces(inputs, 2000, 100, is_packed, false, 100000, parts);
+      }
+    }
+  }
+}
+
 TEST(QueryPieces, AQueryWithoutPointsHasNoPiece) {
   QueryLayout layout;
-  EXPECT_TRUE(cut_query(layout, {}, 64).empty());
-  EXPECT_EQ(selected_scalar_count(layout, {}), 0u);
+  EXPECT_TRUE(cut_query(layout, {}, 64, {0, 0}).empty());
+  EXPECT_EQ(selected_scalar_count(layout, {}, {0, 0}), 0u);
 }
 
 }  // namespace
