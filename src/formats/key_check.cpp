@@ -106,6 +106,8 @@ base::Status check_points(const PointSource<G>& points, KeyCheck check, Infinity
     const std::uint8_t* bytes = points.bytes() + i * PointSource<G>::kPointBytes;
     return !read_point<G>(bytes, points.layout(), check, infinity, "").ok();
   };
+  // Every index below the smallest bad one is looked at, whatever the order of the ranges, so the
+  // point that is named does not depend on the threads.
   base::parallel_for(0, points.size(), kScanGrain, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last && i < first_bad.load(std::memory_order_relaxed); ++i) {
       if (!is_bad(i)) continue;
@@ -117,9 +119,12 @@ base::Status check_points(const PointSource<G>& points, KeyCheck check, Infinity
   });
   const std::size_t bad = first_bad.load();
   if (bad == points.size()) return base::ok_status();
+  // Read again for its sentence, which the scan does not make. The points may lie in a file that
+  // others write to, so by now this one may be good.
   const std::uint8_t* bytes = points.bytes() + bad * PointSource<G>::kPointBytes;
   const std::string name = fmt::format("{}: point {} of {}", what, bad, points.size());
-  return read_point<G>(bytes, points.layout(), check, infinity, name).error();
+  CUZK_TRY_STATUS(read_point<G>(bytes, points.layout(), check, infinity, name));
+  return Error{ErrorKind::kIo, fmt::format("{} changed while it was read", name)};
 }
 
 #define CUZK_FORMATS_POINT_INSTANTIATE(G)                                                    \

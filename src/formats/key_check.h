@@ -45,7 +45,8 @@ template <class G>
 base::Result<curve::Affine<G>> read_point(const std::uint8_t* bytes, msm::PointLayout layout,
                                           KeyCheck check, Infinity infinity, std::string_view what);
 
-// Checks every point of a query, on all threads. The error names the first bad point by its index.
+// Checks every point of a query, on all threads. The error names the first bad point by its index;
+// kIo when that point changed during the check.
 template <class G>
 base::Status check_points(const msm::PointSource<G>& points, KeyCheck check, Infinity infinity,
                           std::string_view what, base::ProgressSink* progress);

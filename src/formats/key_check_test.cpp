@@ -128,5 +128,25 @@ TEST(KeyCheck, ScansNameTheFirstBadPoint) {
                                     Infinity::kRefused, "empty", nullptr)));
 }
 
+// Puts a point right as soon as the scan has seen it, as a writer of the mapped file could.
+class HealingSink final : public base::ProgressSink {
+ public:
+  explicit HealingSink(Bn::G1Affine& point) : point_(point) {}
+  void begin_stage(std::string_view, std::uint64_t) override {}
+  void advance(std::uint64_t) override { point_ = Bn::G1::generator(); }
+
+ private:
+  Bn::G1Affine& point_;
+};
+
+TEST(KeyCheck, APointThatChangesDuringTheCheckIsRefusedAllTheSame) {
+  std::vector<Bn::G1Affine> points(10, Bn::G1::generator());
+  points[3].x += Bn::Fp::one();
+  HealingSink sink(points[3]);
+  EXPECT_TRUE(refused(check_points(msm::PointSource<Bn::G1>{std::span<const Bn::G1Affine>(points)},
+                                   KeyCheck::kOnCurve, Infinity::kRefused, "key: section A", &sink),
+                      ErrorKind::kIo, {"key: section A: point 3 of 10", "changed"}));
+}
+
 }  // namespace
 }  // namespace cuzk::formats
