@@ -19,6 +19,15 @@ Error malformed(std::string_view where, std::string_view sentence) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", where, sentence)};
 }
 
+// `found`, of whatever type, stands where `expected` (with its article) belongs.
+Error other_type(std::string_view where, const Json& found, std::string_view expected) {
+  const std::string_view article = found.is_null()                         ? ""
+                                   : found.is_object() || found.is_array() ? "an "
+                                                                           : "a ";
+  return malformed(where,
+                   fmt::format("{}{} where {} belongs", article, found.type_name(), expected));
+}
+
 // Receives the parser's events. Returning false stops the parser; `problem` then says why.
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
@@ -113,6 +122,7 @@ base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
     return malformed(source, fmt::format("{} bytes, a document of its kind has at most {}",
                                          text.size(), limits.size_bytes));
   }
+  if (text.empty()) return malformed(source, "empty, expected a JSON document");
   StrictBuilder builder(limits.value_count);
   try {
     if (Json::sax_parse(text.begin(), text.end(), &builder)) return builder.take_root();
@@ -125,7 +135,7 @@ base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
 base::Result<const Json*> json_member(const Json& value, std::string_view key,
                                       std::string_view where) {
   if (!value.is_object()) {
-    return malformed(where, fmt::format("a {} where an object belongs", value.type_name()));
+    return other_type(where, value, "an object");
   }
   const auto found = value.find(key);
   if (found == value.end()) return malformed(where, fmt::format("\"{}\" is missing", key));
@@ -134,7 +144,7 @@ base::Result<const Json*> json_member(const Json& value, std::string_view key,
 
 base::Result<const Json*> json_array(const Json& value, std::string_view where) {
   if (!value.is_array()) {
-    return malformed(where, fmt::format("a {} where an array belongs", value.type_name()));
+    return other_type(where, value, "an array");
   }
   return &value;
 }
@@ -150,7 +160,7 @@ base::Result<const Json*> json_array_of(const Json& value, std::size_t count,
 
 base::Result<std::string> json_string(const Json& value, std::string_view where) {
   if (!value.is_string()) {
-    return malformed(where, fmt::format("a {} where a string belongs", value.type_name()));
+    return other_type(where, value, "a string");
   }
   return value.get<std::string>();
 }
@@ -158,7 +168,7 @@ base::Result<std::string> json_string(const Json& value, std::string_view where)
 template <class F>
 base::Result<F> json_field_element(const Json& value, std::string_view where) {
   if (!value.is_string()) {
-    return malformed(where, fmt::format("a {} where a decimal string belongs", value.type_name()));
+    return other_type(where, value, "a decimal string");
   }
   const auto& text = value.get_ref<const std::string&>();
   if (text.size() > 1 && text.front() == '0') {

@@ -28,7 +28,7 @@ TEST(StrictJson, AcceptsAnyRootAndSurroundingSpace) {
 }
 
 TEST(StrictJson, RefusesWhatIsNotJsonWithThePlace) {
-  EXPECT_TRUE(refused(parse(""), ErrorKind::kMalformed, {"doc.json", "byte"}));
+  EXPECT_TRUE(refused(parse(""), ErrorKind::kMalformed, {"doc.json: empty"}));
   EXPECT_TRUE(refused(parse("[1,]"), ErrorKind::kMalformed, {"doc.json", "byte 4"}));
   for (const char* text : {"{", "[1", "{\"a\":}", "[1] [2]", "[1]x", "{'a':1}", "[01]", "[NaN]",
                            "\"\x01\"", "\"\xff\"", "[1e999]", "// c\n1"}) {
@@ -87,13 +87,15 @@ TEST(StrictJson, MembersAreFoundOrNamed) {
   EXPECT_TRUE(accepted(json_member(*json, "a", "doc")));
   EXPECT_TRUE(refused(json_member(*json, "b", "doc"), ErrorKind::kMalformed, {"doc", "\"b\""}));
   EXPECT_TRUE(refused(json_member((*json)["a"], "b", "doc.a"), ErrorKind::kMalformed,
-                      {"doc.a", "an object belongs"}));
+                      {"doc.a: an array where an object belongs"}));
   EXPECT_TRUE(accepted(json_array_of((*json)["a"], 2, "doc.a")));
   EXPECT_TRUE(refused(json_array_of((*json)["a"], 3, "doc.a"), ErrorKind::kMalformed,
                       {"2 entries, expected 3"}));
-  EXPECT_TRUE(refused(json_array((*json)["s"], "doc.s"), ErrorKind::kMalformed, {"array belongs"}));
-  EXPECT_TRUE(
-      refused(json_string((*json)["a"], "doc.a"), ErrorKind::kMalformed, {"string belongs"}));
+  EXPECT_TRUE(refused(json_array((*json)["s"], "doc.s"), ErrorKind::kMalformed,
+                      {"doc.s: a string where an array belongs"}));
+  EXPECT_TRUE(refused(json_string(Json(), "doc.n"), ErrorKind::kMalformed, {"doc.n: null where"}));
+  EXPECT_TRUE(refused(json_string((*json)["a"], "doc.a"), ErrorKind::kMalformed,
+                      {"doc.a: an array where a string belongs"}));
 }
 
 TEST(StrictJson, WritesAsStringifyWithOneSpaceDoes) {

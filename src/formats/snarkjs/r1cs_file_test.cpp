@@ -180,7 +180,7 @@ TEST_F(DamagedR1cs, OtherCurveVersionOrKindIsRefused) {
   container_.version = 2;
   EXPECT_TRUE(refused(read(), ErrorKind::kUnsupported, {"r1cs version 2"}));
   container_.magic = "wtns";
-  EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"not a r1cs file"}));
+  EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"expected \"r1cs\""}));
 }
 
 TEST_F(DamagedR1cs, CutOrFlippedNeverBreaksTheReader) {

@@ -51,8 +51,8 @@ base::Result<SectionFile> SectionFile::scan(base::ByteSpan bytes, std::string so
   base::ByteReader reader(bytes, file.source_);
   CUZK_TRY(const base::ByteSpan letters, reader.take(magic.size(), "file type"));
   if (!std::equal(letters.begin(), letters.end(), magic.begin())) {
-    return file.malformed(fmt::format("not a {} file: it begins with \"{}\", expected \"{}\"",
-                                      magic, printable(letters), magic));
+    return file.malformed(
+        fmt::format("the file begins with \"{}\", expected \"{}\"", printable(letters), magic));
   }
   CUZK_TRY(file.version_, reader.u32_le("version"));
   if (file.version_ < version_min || file.version_ > version_max) {

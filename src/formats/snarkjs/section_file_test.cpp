@@ -57,7 +57,7 @@ TEST(SectionFile, RefusesOtherFilesAndVersions) {
   Container container = sample();
   container.magic = "zkey";
   EXPECT_TRUE(refused(scan(container.encode()), ErrorKind::kMalformed,
-                      {"a.test: not a test file", "\"zkey\""}));
+                      {"a.test: the file begins with \"zkey\"", "expected \"test\""}));
   container = sample();
   for (const std::uint32_t version : {0u, 1u, 5u, 0xffffffffu}) {
     container.version = version;
