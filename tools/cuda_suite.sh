@@ -4,13 +4,14 @@
 #
 #   tools/cuda_suite.sh [words for the suite: check, time, quick, tiny, field, ntt, msm, forms,
 #                        setup, split, device NAME]
-#   tools/cuda_suite.sh full      checks, timings and compute-sanitizer's four tools: all there is
+#   tools/cuda_suite.sh full      all there is, of whole proofs too: tools/cuda_full_suite.sh
 #
 # BUILD (build-cuda) is the build directory, ARCH (sm_90) the device architecture, JOBS the number
 # of compilers at once, CHECKER a program to run the suite under, RUN=0 to build only. Objects that
 # are newer than every source are kept.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
+[ "${1:-}" != full ] || exec "$root/tools/cuda_full_suite.sh"
 build=${BUILD:-$root/build-cuda}
 arch=${ARCH:-sm_90}
 jobs=${JOBS:-$(nproc)}
@@ -43,13 +44,4 @@ if [ ! -x "$build/cuda_suite" ] || ! cmp -s "$build/commands" "$build/commands.n
   "$nvcc" -arch="$arch" "$build"/*.o -o "$build/cuda_suite" -lpthread
 fi
 [ "${RUN:-1}" = 1 ] || exit 0
-if [ "${1:-}" != full ]; then
-  ${CHECKER:-} "$build/cuda_suite" "$@"
-  exit
-fi
-"$build/cuda_suite"
-checker=${SANITIZER:-$(command -v compute-sanitizer || echo "$toolkit/bin/compute-sanitizer")}
-"$checker" --tool memcheck --error-exitcode 9 "$build/cuda_suite" check quick
-"$checker" --tool synccheck --error-exitcode 9 "$build/cuda_suite" check tiny
-"$checker" --tool initcheck --error-exitcode 9 "$build/cuda_suite" check tiny
-"$checker" --tool racecheck --error-exitcode 9 "$build/cuda_suite" check tiny
+${CHECKER:-} "$build/cuda_suite" "$@"

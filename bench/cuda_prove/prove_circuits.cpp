@@ -1,7 +1,7 @@
 // Circuits of all kinds on the device and on the CPU with the same blinding: the proofs are equal.
 #include "base/bytes.h"
 #include "base/file.h"
-#include "bench/cuda_prove/prove_suite.h"
+#include "bench/cuda_prove/prove_ways.h"
 #include "formats/bellperson/params.h"
 #include "formats/json.h"
 #include "formats/snarkjs/wtns.h"
@@ -15,28 +15,7 @@ namespace cuzk::bench::cuda_prove {
 namespace {
 
 namespace fs = std::filesystem;
-using ::cuzk::cuda::BackendOptions;
-using ::cuzk::cuda::G2Place;
 using groth16::QapConvention;
-
-// The ways of the device backend: everything resident, B in G2 on the host, and so little memory
-// that keys and matrices pass in pieces.
-struct Way {
-  std::string name;
-  BackendOptions options;
-};
-
-std::vector<Way> ways(const Options& options, std::uint64_t little_bytes) {
-  Way resident{"resident", {}}, host_g2{"G2 on the host", {}}, little{"little memory", {}};
-  for (Way* way : {&resident, &host_g2, &little}) {
-    way->options.device = options.device;
-    way->options.known_answer_test = false;
-    way->options.lanes = 1;
-  }
-  host_g2.options.b_g2 = G2Place::kHost;
-  little.options.vram_limit_bytes = little_bytes;
-  return {resident, host_g2, little};
-}
 
 template <class C>
 void expect_equal(Report& report, const std::string& name, groth16::Backend<C>& backend,
@@ -56,7 +35,7 @@ template <class C>
 void run_ways(Report& report, const Options& options, const std::vector<Job<C>>& jobs,
               std::uint64_t little_bytes) {
   for (const Way& way : ways(options, little_bytes)) {
-    const auto backend = ::cuzk::cuda::make_backend<C>(way.options);
+    const auto backend = way.make<C>();
     if (!report.expect_ok(backend, way.name)) continue;
     for (const Job<C>& job : jobs) {
       expect_equal<C>(report, std::string(C::kName) + " " + job.name + ", " + way.name, **backend,
@@ -185,7 +164,7 @@ void check_mimc(Report& report, const Options& options, const fs::path& folder) 
   const groth16::Blinding<C> blinding{scalar_of(fixture["r_le_hex"]),
                                       scalar_of(fixture["s_le_hex"])};
   for (const Way& way : ways(options, std::uint64_t{24} << 20)) {
-    const auto backend = ::cuzk::cuda::make_backend<C>(way.options);
+    const auto backend = way.make<C>();
     if (!report.expect_ok(backend, way.name)) continue;
     const auto proof = groth16::prove_with_blinding<C>(**backend, inputs, blinding);
     if (!report.expect_ok(proof, "mimc, " + way.name)) continue;
@@ -197,6 +176,22 @@ void check_mimc(Report& report, const Options& options, const fs::path& folder) 
 }
 
 }  // namespace
+
+std::vector<Way> ways(const Options& options, std::uint64_t little_bytes) {
+  Way resident{"resident", {}, {}}, host_g2{"G2 on the host", {}, {}},
+      little{"little memory", {}, {}}, shared{"shared", {}, {}};
+  for (Way* way : {&resident, &host_g2, &little, &shared}) {
+    way->options.device = options.device;
+    way->options.known_answer_test = false;
+    way->options.lanes = 1;
+  }
+  host_g2.options.b_g2 = ::cuzk::cuda::G2Place::kHost;
+  little.options.vram_limit_bytes = little_bytes;
+  const auto devices = ::cuzk::cuda::list_devices();
+  const bool are_two = devices.ok() && devices->size() > 1 && options.device == "0";
+  shared.sharing = {options.device, are_two ? "1" : options.device, options.device};
+  return {resident, host_g2, little, shared};
+}
 
 void check_circuits(Report& report, const Options& options) {
   for (const auto convention : {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {

@@ -1,5 +1,7 @@
 // One proof of a circuit as large as a partition of 32 GiB, with PoRep's proportions of bits: the
 // key is made on the device, then the proof is made there and verified on the CPU.
+#include <fstream>
+
 #include "bench/cuda_prove/stage_times.h"
 #include "cuda/setup/device_multiplier.h"
 #include "groth16/setup.h"
@@ -58,6 +60,70 @@ struct Synthetic {
   }
 };
 
+// Resident memory of this process, now and at most so far, as the kernel counts it.
+void print_memory(const char* when) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    unsigned long long kib = 0;
+    if (std::sscanf(line.c_str(), "VmRSS: %llu", &kib) == 1) {
+      std::printf("resident memory %s: %.2f GiB", when, double(kib) / (1 << 20));
+    }
+    if (std::sscanf(line.c_str(), "VmHWM: %llu", &kib) == 1) {
+      std::printf(" (most so far %.2f GiB); ", double(kib) / (1 << 20));
+    }
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+// The median of a few proofs on one device or shared by several, after one that loads the key;
+// each verified. Stage times are of the first device.
+double time_full(Report& report, const Options& options, const std::vector<std::string>& devices,
+                 groth16::ProveInputs<C> inputs) {
+  ::cuzk::cuda::BackendOptions how;
+  how.known_answer_test = false;
+  how.exact_stages = devices.size() == 1;
+  how.lanes = 1;
+  ::cuzk::cuda::SplitOptions split;
+  for (const std::string& device : devices) {
+    how.device = device;
+    split.devices.push_back(how);
+  }
+  const auto backend = devices.size() == 1 ? ::cuzk::cuda::make_backend<C>(how)
+                                           : ::cuzk::cuda::make_split_backend<C>(split);
+  if (!report.expect_ok(backend, "backend")) return 0;
+  std::vector<double> times;
+  for (int i = 0; i < 4; ++i) {
+    StageTimes stages;
+    inputs.control.progress = &stages;
+    Clock clock;
+    const auto pending = (*backend)->start(inputs, fixed_blinding<C>());
+    if (!report.expect_ok(pending, "full-size proof")) return 0;
+    const double start_ms = clock.ms();
+    stages.end();
+    if (i == 1) {
+      std::printf("a pending proof holds %llu bytes\n",
+                  static_cast<unsigned long long>((*pending)->byte_count()));
+      print_ledger("with a pending proof");
+      print_memory("with a pending proof");
+    }
+    clock = Clock();
+    const auto proof = (*pending)->finish();
+    const double ms = start_ms + clock.ms();
+    if (!report.expect_ok(proof, "full-size proof")) return 0;
+    clock = Clock();
+    report.expect_ok(groth16::checked_proof<C>(inputs, *proof), "full-size proof does not verify");
+    std::printf("%s 2^%zu on %zu devices: %.0f ms, verified in %.1f ms\n",
+                i == 0 ? "first proof, with upload," : "proof,", options.full_log2, devices.size(),
+                ms, clock.ms());
+    if (i == 0) continue;
+    times.push_back(ms);
+    if (i == 1) stages.print();
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
 }  // namespace
 
 void run_full(Report& report, const Options& options) {
@@ -82,28 +148,15 @@ void run_full(Report& report, const Options& options) {
   std::printf("key made on the device in %.1f s: H %zu, L %zu, A %zu, B %zu points\n",
               clock.ms() / 1e3, key.h.size(), key.l.size(), key.a.size(), key.b_g1.size());
   std::fflush(stdout);
-  ::cuzk::cuda::BackendOptions how;
-  how.device = options.device;
-  how.known_answer_test = false;
-  how.exact_stages = true;
-  how.lanes = 1;
-  const auto backend = ::cuzk::cuda::make_backend<C>(how);
-  if (!report.expect_ok(backend, "backend")) return;
-  for (int i = 0; i < 3; ++i) {
-    StageTimes stages;
-    inputs.control.progress = &stages;
-    clock = Clock();
-    const auto proof = raw_proof<C>(**backend, inputs);
-    const double ms = clock.ms();
-    if (!report.expect_ok(proof, "full-size proof")) return;
-    clock = Clock();
-    const auto checked = groth16::checked_proof<C>(inputs, *proof);
-    report.expect_ok(checked, "full-size proof does not verify");
-    std::printf("%s 2^%zu: %.0f ms, verified in %.1f ms\n",
-                i == 0 ? "first proof, with upload," : "proof,", options.full_log2, ms, clock.ms());
-    if (i > 0) stages.print();
-    if (i == 0) print_ledger("with the key on the device");
-    std::fflush(stdout);
+  print_memory("with the key in host memory");
+  const double one_ms = time_full(report, options, {options.device}, inputs);
+  const auto devices = ::cuzk::cuda::list_devices();
+  if (devices.ok() && devices->size() > 1) {
+    std::vector<std::string> all;
+    for (const auto& device : *devices) all.push_back(device.uuid);
+    const double shared_ms = time_full(report, options, all, inputs);
+    std::printf("2^%zu on %zu devices: %.0f ms, %.3f of one device's time\n", options.full_log2,
+                all.size(), shared_ms, shared_ms / one_ms);
   }
   report.section("full size");
 }

@@ -58,6 +58,7 @@ int run(const Options& options) {
     std::printf("known-answer test of device %d: %.0f ms\n", device.index, clock.ms());
   }
   if (options.checks) check_circuits(report, options);
+  if (options.checks) check_robustness(report, options);
   if (!options.c1.empty()) run_porep(report, options);
   if (options.full_log2 != 0) run_full(report, options);
   if (options.fault) run_fault(report, options);
@@ -69,5 +70,6 @@ int run(const Options& options) {
 }  // namespace cuzk::bench::cuda_prove
 
 int main(int count, char** words) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what was said before a crash is seen
   return cuzk::bench::cuda_prove::run(cuzk::bench::cuda_prove::read_options(count, words));
 }

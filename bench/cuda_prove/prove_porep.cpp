@@ -202,9 +202,46 @@ void time_shared_sum(Report& report, const std::vector<::cuzk::cuda::DeviceRepor
   }
 }
 
+// Milliseconds of start and finish, the median of some after one that loads.
+double alone_ms(Report& report, groth16::Backend<C>& backend, const Porep& porep,
+                const std::string& what) {
+  std::vector<double> times;
+  for (int i = 0; i < 10; ++i) {
+    const Clock clock;
+    expect_proof(report, raw_proof<C>(backend, porep.inputs), porep, what);
+    if (i > 0) times.push_back(clock.ms());
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+// One proof on one device and shared by all.
+void time_shared_proof(Report& report, const Options& options, const Porep& porep,
+                       const std::vector<::cuzk::cuda::DeviceReport>& devices) {
+  double one_ms = 0;
+  {
+    const auto alone = ::cuzk::cuda::make_backend<C>(backend_options(options));
+    if (!report.expect_ok(alone, "backend")) return;
+    one_ms = alone_ms(report, **alone, porep, "one device");
+  }
+  ::cuzk::cuda::SplitOptions split;
+  for (const auto& device : devices) {
+    split.devices.push_back(backend_options(options));
+    split.devices.back().device = device.uuid;
+    const auto shared = ::cuzk::cuda::make_split_backend<C>(split);
+    if (!report.expect_ok(shared, "devices that share")) return;
+    const double ms = alone_ms(report, **shared, porep, "a shared proof");
+    std::printf("one proof on %zu devices: %.1f ms, %.3f of one device's %.1f ms\n",
+                split.devices.size(), ms, ms / one_ms, one_ms);
+    print_ledger("with a shared key");
+    std::fflush(stdout);
+  }
+}
+
 void time_devices(Report& report, const Options& options, const Porep& porep) {
   const auto devices = ::cuzk::cuda::list_devices();
   if (!report.expect_ok(devices, "devices") || devices->size() < 2) return;
+  time_shared_proof(report, options, porep, *devices);
   time_shared_sum(report, *devices);
   double one_ms = 0;
   for (std::size_t count = 1; count <= devices->size(); ++count) {

@@ -78,6 +78,8 @@ base::Result<groth16::Proof<C>> raw_proof(groth16::Backend<C>& backend,
 
 // Small and degenerate circuits on both curves in both conventions; circom and mimc files.
 void check_circuits(Report& report, const Options& options);
+// The robustness cases that a device can meet, numbered as in docs/robustness.md.
+void check_robustness(Report& report, const Options& options);
 // The PoRep of a 2 KiB sector, with a development key made here.
 void run_porep(Report& report, const Options& options);
 
