@@ -60,6 +60,7 @@ base::Status check_key_fits(const ProvingKey<C>& key, const r1cs::Shape<typename
     return mismatch(key.name, "points for public inputs (with the constant one)", key.vk.ic.size(),
                     "the circuit's inputs are", shape.input_count);
   }
+  // The odd coset is made of the roots of unity of twice the order, so one more power is needed.
   const bool is_odd_coset = key.convention == QapConvention::kOddCosetLagrange;
   if (key.domain_log2 > C::Fr::kTwoAdicity - (is_odd_coset ? 1 : 0)) {
     return base::Error{base::ErrorKind::kMalformed, key.name + " claims a domain of 2^" +
@@ -71,6 +72,7 @@ base::Status check_key_fits(const ProvingKey<C>& key, const r1cs::Shape<typename
     return mismatch(key.name, "rows in its domain", domain_size, "the circuit needs at least",
                     shape.qap_row_count());
   }
+  // h has degree m - 2 at most: m - 1 coefficients. As values on a coset all m are there.
   const std::size_t h_count = domain_size - (is_odd_coset ? 0 : 1);
   if (key.h.size() != h_count) {
     return mismatch(key.name, "points in its H query", key.h.size(),

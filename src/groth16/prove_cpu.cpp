@@ -85,6 +85,7 @@ class CpuPendingProof final : public PendingProof<C> {
     if (key_ == nullptr) {
       return base::Error{base::ErrorKind::kInternal, "a pending proof was finished twice"};
     }
+    // Moved here, so that the memory is free when this returns, not when its owner goes.
     const auto key = std::move(key_);
     const auto inputs = std::move(b_inputs_);
     CUZK_TRY(auto b, (sum_selected<typename C::G2, Fr>(key->b_g2, inputs.ones.bits, inputs.scalars,
@@ -143,6 +144,8 @@ class CpuBackend final : public Backend<C> {
     CUZK_TRY(const auto density, density_of(inputs));
     CUZK_TRY_STATUS(check_key_fits(key, *inputs.shape, *density));
     CUZK_TRY_STATUS(check_assignment_fits(assignment, *inputs.shape));
+    // H first: its two buffers are the largest memory of a proof and are gone before the other
+    // sums.
     CUZK_TRY(auto c, sum_h(inputs));
     const Layouts layouts(*density, key.has_dense_queries);
     const r1cs::CompactWitness<Fr> no_inputs, input_run = compact_inputs(assignment);
@@ -156,6 +159,9 @@ class CpuBackend final : public Backend<C> {
                                            inputs.control, "B query in G1")));
     a += key.vk.alpha_g1;
     b += key.vk.beta_g1;
+    // A = alpha + a + r delta, B = beta + b + s delta, C = l + h + s A + r B - r s delta (Groth
+    // 2016, section 3.2). Here s and r scale A and B without their own blinding, so that r s delta
+    // is added: s (A - r delta) + r (B - s delta) + r s delta.
     const auto& [r, s] = blinding;
     c += l;
     c += scaled<G1>(a.to_affine(), s);
@@ -178,6 +184,7 @@ class CpuBackend final : public Backend<C> {
   static base::Result<std::shared_ptr<const r1cs::Density>> density_of(
       const ProveInputs<C>& inputs) {
     if (inputs.density != nullptr) return inputs.density;
+    // A bit for each private variable in A and in B, and for each input in B.
     const Shape& shape = *inputs.shape;
     const auto words = [](std::uint64_t bits) { return (bits + 63) / 64; };
     CUZK_TRY(auto permit, base::Ledger::process().admit(

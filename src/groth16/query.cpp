@@ -9,6 +9,7 @@
 namespace cuzk::groth16 {
 namespace {
 
+// Words between two notes of the counts so far: few notes, and a block is work enough for a task.
 constexpr std::size_t kBlockWords = 256;
 
 // The word of variables that the segment selects; past the last variable every bit is clear.
@@ -52,6 +53,7 @@ void QueryWalk<F>::append_run(const r1cs::CompactWitness<F>& witness, QuerySegme
   run.segment = segment;
   const auto mask = witness.scalar_mask().words();
   std::size_t scalar_rank = 0;
+  // The run continues the counts of the one before it: its points lie behind that one's.
   for (std::size_t word = 0; word < mask.size(); ++word) {
     if (word % kBlockWords == 0) {
       run.blocks.push_back({word, point_count_, scalar_rank, scalar_count_});
@@ -73,6 +75,7 @@ base::BitVector QueryWalk<F>::ones() const {
       const std::uint64_t selected = selected_word(run.segment, word, run.witness->size());
       const std::size_t count = word_points(run.segment, selected, word, run.witness->size());
       const std::uint64_t value = bits[word] & selected;
+      // In an unpacked segment a variable that is not selected keeps its place, as a zero.
       const bool is_gathered = run.segment.is_packed && count < 64;
       out.push(is_gathered ? compressed(value, selected) : value, unsigned(count));
     }
@@ -104,6 +107,7 @@ void QueryWalk<F>::scalars_of_block(const Run& run, const Block& block, std::siz
   std::size_t point = block.point_rank, rank = block.scalar_rank, place = block.selected_before;
   for (std::size_t word = block.word; word < word_end && place < last; ++word) {
     const std::uint64_t selected = selected_word(run.segment, word, run.witness->size());
+    // Its place among the points and among the scalars is the number of those below it.
     for (std::uint64_t left = mask[word] & selected; left != 0; left &= left - 1) {
       const std::uint64_t below = (left & -left) - 1;
       if (place >= first && place < last) {

@@ -45,7 +45,7 @@ class Quotient {
         control_(control),
         checkpoint_(control) {}
 
-  // The product of a and b on the coset, as values.
+  // The product of a and b on the coset, as values. The result lies in `a`; `b` is free afterwards.
   base::Status form_coset_product(std::span<F> a, std::span<F> b) {
     for_row_blocks(a, checkpoint_, [&](std::size_t first, std::span<F> out) {
       evaluate_a_rows(shape_, assignment_, first, out);
@@ -64,7 +64,7 @@ class Quotient {
   // c = a b on the domain, as coefficients.
   base::Status form_c(std::span<F> c) {
     for_row_blocks(c, checkpoint_, [&](std::size_t first, std::span<F> out) {
-      std::array<F, kRowBlock> other;
+      std::array<F, kRowBlock> other;  // on the stack: both buffers are taken
       const auto b = std::span(other).first(out.size());
       evaluate_a_rows(shape_, assignment_, first, out);
       r1cs::evaluate_rows(shape_, shape_.b, assignment_, first, b);
@@ -104,6 +104,7 @@ QuotientScalars<F>::QuotientScalars(base::Buffer<F> values, std::size_t count)
     : storage_(std::move(values)) {
   static_assert(sizeof(Canonical) == sizeof(F) && alignof(Canonical) == alignof(F));
   if (count == 0) return;
+  // In place: each value is read whole before its canonical form takes the same bytes.
   F* const source = storage_.data();
   Canonical* const target = reinterpret_cast<Canonical*>(source);
   base::parallel_for(0, count, kElementGrain, [&](std::size_t begin, std::size_t end) {

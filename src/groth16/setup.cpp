@@ -143,7 +143,7 @@ class Setup {
     control_.advance(1);
     make_vk_constants();
     CUZK_TRY_STATUS(make_inputs_and_l());
-    values_.w = {};
+    values_.w = {};  // each of the three is let go after its last use
     CUZK_TRY_STATUS(make_query<G1>(values_.u.span(), "set-up: A query", storage_.a));
     values_.u = {};
     CUZK_TRY_STATUS(make_query<G1>(values_.v.span(), "set-up: B query in G1", storage_.b_g1));
@@ -168,7 +168,8 @@ class Setup {
     key_.vk.delta_g2 = multiple<G2>(waste_.delta);
   }
 
-  // Multiplies the generator by the query's scalars, piece by piece.
+  // Multiplies the generator by the query's scalars, piece by piece: the scalars of a whole query
+  // would take as much memory again as the values that they are made from.
   template <class G>
   base::Status multiply(const ScalarWriter& write, std::span<curve::Affine<G>> out,
                         std::string_view stage) {
@@ -255,6 +256,9 @@ class Setup {
     const bool is_odd_coset = key_.convention == QapConvention::kOddCosetLagrange;
     CUZK_TRY(storage_.h, base::Buffer<curve::Affine<G1>>::allocate(
                              is_odd_coset ? m : m - 1, base::MemoryCategory::kSrs, "H query"));
+    // Coefficients: H_i = tau^i z(tau) / delta. Odd coset: the prover's scalars are a b - c at the
+    // coset's points, where z is one constant, so H_i = L_i(tau) z(tau) / (z(shift) delta) with the
+    // coset's Lagrange polynomials, which are the domain's at tau / shift.
     const Fr vanishing = qap_.domain.vanishing_at(waste_.tau);
     const Fr z = is_odd_coset ? qap_.domain.vanishing_at(qap_.shift) : Fr::one();
     const Fr scale = vanishing * (z * waste_.delta).inverse();

@@ -30,6 +30,8 @@ base::Status check_input_count(const VerifyingKey<C>& key, std::size_t count,
                                                      std::to_string(key.public_input_count())};
 }
 
+// An honest proof meets infinity with a probability of 1 / r only; bellperson's encoding of proofs
+// has no room for it.
 template <class G>
 bool is_proof_point(const curve::Affine<G>& point) {
   return !point.is_infinity() && point.is_on_curve() && curve::is_in_subgroup<G>(point);
@@ -62,7 +64,8 @@ curve::Jacobian<typename C::G1> combine_inputs(const VerifyingKey<C>& key,
   return msm::multiply<typename C::G1>(ic, canonical);
 }
 
-// Weights of a batch: 128 unpredictable bits each.
+// Weights of a batch: 128 unpredictable bits each, drawn after the proofs are there, so that the
+// errors of several wrong proofs cancel with probability 2^-128.
 template <class C>
 base::Result<std::vector<typename C::FrCanonical>> random_weights(std::size_t count) {
   std::vector<std::uint64_t> words(2 * count);
@@ -100,6 +103,7 @@ base::Result<bool> verify_or_throw(const VerifyingKey<C>& key,
   std::vector<typename C::Fr> scalars = {C::Fr::one()};
   scalars.insert(scalars.end(), public_inputs.begin(), public_inputs.end());
   const auto inputs = combine_inputs<C>(key, scalars).to_affine();
+  // e(A, B) = e(alpha, beta) e(inputs, gamma) e(C, delta), all on one side.
   const std::array<curve::PairingInput<C>, 4> pairs = {{{-proof.a, proof.b},
                                                         {key.alpha_g1, key.beta_g2},
                                                         {inputs, key.gamma_g2},
@@ -126,6 +130,7 @@ base::Result<bool> verify_batch_or_throw(const VerifyingKey<C>& key,
         check_input_count(key, public_inputs[j].size(),
                           "proof " + std::to_string(j + 1) + " of " + std::to_string(n) + ": "));
   }
+  // sum_j z_j times the equation of proof j. Only A differs in its partner, so n + 3 pairs suffice.
   CUZK_TRY(const auto weights, random_weights<C>(n));
   std::vector<curve::PairingInput<C>> pairs(n + 3);
   std::vector<curve::Affine<G1>> c_points(n);

@@ -121,10 +121,17 @@ class BucketSums {
     }
   }
 
+  // A key that lies whole within the task's entries belongs to it alone and goes straight into its
+  // bucket; the first and the last may go on in a neighbour's, and then only their sums here are
+  // saved. Slots of edges are in the order of tasks, so parts of one key lie side by side, also
+  // when one key fills several tasks from border to border (slot 2 * task then serves for both
+  // cuts).
   void run_task(SegmentSummer<G>& summer, std::size_t task) {
     const auto starts = sort_.starts();
     const std::size_t first = task * plan_.task_entries;
     const std::size_t last = std::min(first + plan_.task_entries, sort_.entries().size());
+    // The last key that starts at `first` or before: of keys with equal starts all but it are
+    // empty.
     std::size_t key =
         std::size_t(std::upper_bound(starts.begin(), starts.end(), first) - starts.begin()) - 1;
     std::vector<std::uint32_t> keys, lengths;
@@ -153,7 +160,8 @@ class BucketSums {
     edge_keys_[slot] = key;
   }
 
-  // Adds the summer's segments [from, to) to the buckets of their keys.
+  // Adds the summer's segments [from, to) to the buckets of their keys. No other task writes to
+  // these buckets in the same chunk. A row of zeros is an empty bucket, and infinity.
   void merge(SegmentSummer<G>& summer, std::span<const std::uint32_t> keys, std::size_t from,
              std::size_t to) {
     std::vector<AddPair> pairs;

@@ -26,7 +26,7 @@ class DigitReader {
   // The raw digit that stands for zero.
   RawDigit zero() const noexcept { return zero_; }
 
-  // k + h, for raw_digit.
+  // k + h, for raw_digit. One limb more than k: h and the top window reach beyond it.
   field::Limbs<N + 1> shifted(const field::Limbs<N>& k) const {
     field::Limbs<N + 1> wide;
     for (std::size_t i = 0; i < N; ++i) wide[i] = k[i];

@@ -38,6 +38,8 @@ MultiplyPlan plan_multiply(std::size_t point_count, const PlanInputs& inputs) {
     plan.bucket_count = buckets;
     plan.addition_count = cost;
   }
+  // The sort works on windows side by side. Where there are fewer than threads, windows are cut
+  // into slices of points, about two a thread.
   const std::size_t slices_wanted =
       inputs.thread_count <= plan.window_count
           ? 1

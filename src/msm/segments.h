@@ -82,6 +82,7 @@ class SegmentSummer {
   // One row for each two entries, one more for each odd segment.
   static std::size_t work_rows(std::size_t entries_max) { return entries_max + 1; }
 
+  // From the caller's rows into our own, which no later round leaves.
   void first_round(const std::uint8_t* source_rows, std::span<const std::uint32_t> entries,
                    std::span<const std::uint32_t> lengths) {
     active_.clear();
@@ -105,7 +106,7 @@ class SegmentSummer {
 
   // Last points of odd segments wait for the next round in their own rows.
   void copy_singles(const std::uint8_t* source_rows) {
-    constexpr std::size_t kAhead = 8;
+    constexpr std::size_t kAhead = 8;  // copies ahead, since the rows lie anywhere in memory
     const auto source = [&](const Single& single) {
       return source_rows + std::size_t{single.entry >> 1} * kernel_.row_bytes;
     };
@@ -121,6 +122,8 @@ class SegmentSummer {
     }
   }
 
+  // Sums stay where the left operand was, `stride` rows apart, twice as far in the next round; a
+  // last row without a partner is already in its place for it.
   void later_round(std::size_t stride) {
     std::size_t pair_count = 0, kept = 0;
     for (const Segment& segment : active_) {
