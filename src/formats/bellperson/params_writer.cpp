@@ -49,7 +49,7 @@ std::uint32_t narrow_count(std::size_t count) {
 }  // namespace
 
 std::uint64_t params_size_bytes(std::uint64_t ic_count, const ParamsCounts& counts) noexcept {
-  const std::uint64_t head = 864 + 4 + curve::kG1UncompressedBytes * ic_count;
+  const std::uint64_t head = kBellpersonVkHeadBytes + curve::kG1UncompressedBytes * ic_count;
   const std::uint64_t g1 = std::uint64_t{counts.h} + counts.l + counts.a + counts.b_g1;
   return head + kSectionCount * 4 + curve::kG1UncompressedBytes * g1 +
          curve::kG2UncompressedBytes * std::uint64_t{counts.b_g2};

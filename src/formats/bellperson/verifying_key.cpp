@@ -86,7 +86,7 @@ base::Result<BlsVerifyingKey> open_bellperson_vk(const std::filesystem::path& pa
 
 base::Result<base::Bytes> encode_bellperson_vk(const BlsVerifyingKey& key) {
   base::Bytes out;
-  out.reserve(868 + key.ic.size() * curve::kG1UncompressedBytes);
+  out.reserve(kBellpersonVkHeadBytes + key.ic.size() * curve::kG1UncompressedBytes);
   CUZK_TRY_STATUS(append_point(out, key.alpha_g1, "alpha_g1"));
   CUZK_TRY_STATUS(append_point(out, key.beta_g1, "beta_g1"));
   CUZK_TRY_STATUS(append_point(out, key.beta_g2, "beta_g2"));

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/bytes.h"
+#include "curve/encoding.h"
 #include "formats/key_check.h"
 #include "groth16/keys.h"
 
@@ -21,6 +22,10 @@ base::Result<BlsVerifyingKey> parse_bellperson_vk(base::ByteSpan bytes, std::str
                                                   KeyCheck check = KeyCheck::kSubgroup);
 base::Result<BlsVerifyingKey> open_bellperson_vk(const std::filesystem::path& path,
                                                  KeyCheck check = KeyCheck::kSubgroup);
+
+// Bytes of a .vk file in front of its ic points: six points and the count.
+inline constexpr std::size_t kBellpersonVkHeadBytes =
+    3 * curve::kG1UncompressedBytes + 3 * curve::kG2UncompressedBytes + 4;
 
 // The bytes of a .vk file. Fails when a point is at infinity, which the format forbids.
 base::Result<base::Bytes> encode_bellperson_vk(const BlsVerifyingKey& key);
