@@ -171,6 +171,7 @@ base::Result<F> json_field_element(const Json& value, std::string_view where) {
     return other_type(where, value, "a decimal string");
   }
   const auto& text = value.get_ref<const std::string&>();
+  // One value has one text, as snarkjs writes it.
   if (text.size() > 1 && text.front() == '0') {
     return malformed(where, fmt::format("\"{}\" has a leading zero", text.substr(0, 100)));
   }

@@ -52,6 +52,8 @@ bool read_native(const std::uint8_t*& bytes, field::Quadratic<F>& out) {
   return read_native(bytes, out.c1) && low;
 }
 
+// Infinity, (0, 0), passes here at every level: whether it may stand there is the caller's
+// question.
 template <class G>
 base::Result<Affine<G>> read_native_point(const std::uint8_t* bytes, KeyCheck check,
                                           std::string_view what) {

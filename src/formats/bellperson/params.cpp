@@ -34,7 +34,7 @@ Error mismatch(const BlsProvingKey& key, std::string_view sentence) {
 // What any circuit's counts obey, whichever circuit it is. The rest is compared when key and
 // circuit meet.
 base::Status check_counts(const BlsProvingKey& key) {
-  const std::size_t domain = key.h.size() + 1;
+  const std::size_t domain = key.h.size() + 1;  // the quotient has degree m - 2 at most
   if ((domain & (domain - 1)) != 0) {
     return mismatch(
         key, fmt::format("section h has {} points, expected a power of two less 1", key.h.size()));
@@ -44,6 +44,8 @@ base::Status check_counts(const BlsProvingKey& key) {
                                      "is 2^{}",
                                      key.h.size(), key.domain_log2, Bls::Fr::kTwoAdicity));
   }
+  // The dense queries leave private variables out that do not occur in their matrix. A has all the
+  // inputs, since each occurs in a row "input_i * 0 = 0"; B need not have any.
   const std::size_t inputs = key.vk.ic.size(), variables = inputs + key.l.size();
   if (key.a.size() < inputs || key.a.size() > variables) {
     return mismatch(key, fmt::format("section a has {} points, expected {} (inputs) to {} (inputs "

@@ -71,6 +71,8 @@ base::Status read_triple(const Json& value, std::string_view where, curve::Affin
   CUZK_TRY_STATUS(read_coordinate((*triple)[0], fmt::format("{}[0]", where), out.x));
   CUZK_TRY_STATUS(read_coordinate((*triple)[1], fmt::format("{}[1]", where), out.y));
   CUZK_TRY_STATUS(read_coordinate((*triple)[2], fmt::format("{}[2]", where), z));
+  // snarkjs writes infinity as (0, 1, 0). Other projective forms it never writes; reading them
+  // would give one proof many texts.
   if (z.is_zero() && out.x.is_zero() && out.y == Field::one()) {
     out = curve::Affine<G>::infinity();
     return base::ok_status();
@@ -194,6 +196,7 @@ std::string encode_verification_key(const groth16::VerifyingKey<C>& key) {
   document["vk_gamma_2"] = triple_json(key.gamma_g2);
   document["vk_delta_2"] = triple_json(key.delta_g2);
   const auto alphabeta = curve::pairing<C>(key.alpha_g1, key.beta_g2);
+  // It follows from the two above, and our reader leaves it alone; snarkjs writes it.
   document["vk_alphabeta_12"] = Json::array({sextic_json(alphabeta.c0), sextic_json(alphabeta.c1)});
   Json ic = Json::array();
   for (const auto& point : key.ic) ic.push_back(triple_json(point));
@@ -205,6 +208,7 @@ template <class C>
 base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_view source) {
   CUZK_TRY(const Json document, parse_json(text, source, kJsonProofLimits));
   CUZK_TRY_STATUS(check_protocol(document, source));
+  // A proof need not name its curve; then the key that it is held against decides.
   if (document.contains("curve")) {
     CUZK_TRY_STATUS(check_curve(document, kCurveId<C>, source));
   }

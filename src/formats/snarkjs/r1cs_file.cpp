@@ -108,6 +108,7 @@ class ConstraintReader {
     shape->input_count = header_.public_count() + 1;
     shape->aux_count = header_.wire_count - shape->input_count;
     for (r1cs::SparseMatrix* matrix : {&shape->a, &shape->b, &shape->c}) {
+      // In proportion to the file: locate() has seen 12 bytes for each constraint.
       matrix->row_begin.reserve(std::size_t{header_.constraint_count} + 1);
     }
     for (std::uint32_t i = 0; i < header_.constraint_count; ++i) {
@@ -132,6 +133,8 @@ class ConstraintReader {
     CUZK_TRY(const std::uint32_t count, reader_.u32_le("number of terms"));
     CUZK_TRY(const base::ByteSpan terms, reader_.take_records(count, kTermBytes, "terms"));
     wires_.clear();
+    // Terms with coefficient zero are checked as the others and then left out: a variable occurs
+    // only where it has a coefficient, which is what density and queries go by.
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint8_t* bytes = terms.data() + i * kTermBytes;
       const std::uint32_t wire = base::load_u32_le(bytes);
@@ -155,7 +158,8 @@ class ConstraintReader {
     return base::ok_status();
   }
 
-  // circom writes each combination in ascending order of wires; then one look suffices.
+  // Two terms of one wire would have to be added, and circom never writes them, so they are damage.
+  // It writes each combination in ascending order of wires; then one look suffices.
   std::optional<std::uint32_t> repeated_wire() {
     if (!std::is_sorted(wires_.begin(), wires_.end())) std::sort(wires_.begin(), wires_.end());
     const auto found = std::adjacent_find(wires_.begin(), wires_.end());

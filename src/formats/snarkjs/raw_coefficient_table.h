@@ -29,7 +29,7 @@ class RawCoefficientTable {
   // Index of `raw`; on first sight `convert(raw)` gives its field element.
   template <class Convert>
   std::uint32_t index_of(const Raw& raw, const Convert& convert) {
-    if ((raws_.size() + 1) * 2 > slots_.size()) grow();
+    if ((raws_.size() + 1) * 2 > slots_.size()) grow();  // half full at most, so probes stay short
     std::uint32_t& slot = slots_[find(raw)];
     if (slot == kEmpty) {
       slot = static_cast<std::uint32_t>(raws_.size());
@@ -44,6 +44,7 @@ class RawCoefficientTable {
   static constexpr std::uint32_t kEmpty = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::size_t kSlotsMin = 256;
 
+  // Full products, folded: each limb goes through a multiplication by a secret odd number.
   std::uint64_t hash(const Raw& raw) const {
     std::uint64_t state = keys_[0];
     for (std::size_t i = 0; i < F::kLimbCount; ++i) {

@@ -68,6 +68,8 @@ base::Result<SectionFile> SectionFile::scan(base::ByteSpan bytes, std::string so
     return file.malformed(
         fmt::format("{} sections announced, expected at most {}", count, kSectionCountMax));
   }
+  // Each length is compared with what is left before anything is added to it, so one of 2^64 - 1
+  // cannot wrap around to a place inside the file.
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::string place = fmt::format("section {} of {}", i + 1, count);
     Section section;
@@ -86,10 +88,10 @@ base::Result<SectionFile> SectionFile::scan(base::ByteSpan bytes, std::string so
 
 base::Result<SectionFile::Section> SectionFile::optional(std::uint32_t id,
                                                          std::string_view name) const {
-  Section found;
+  Section found;  // number 0, which no reader asks for, while there is none
   std::size_t times = 0;
   for (const Section& section : sections_) {
-    if (section.id != id) continue;
+    if (section.id != id) continue;  // sections of unknown numbers are a newer writer's affair
     found = section;
     ++times;
   }

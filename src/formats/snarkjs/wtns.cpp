@@ -32,6 +32,7 @@ base::Result<typename C::Fr> read_value(const WtnsHeader& header, std::size_t in
                                         const std::string& source) {
   const std::uint8_t* bytes = header.values.data() + index * kValueBytes;
   const auto canonical = C::FrCanonical::from_bytes_le(bytes);
+  // The names of a refusal are put together only for one: a witness has millions of values.
   if (canonical) return C::Fr::from_canonical(*canonical);
   return field::from_bytes_le<typename C::Fr>({bytes, kValueBytes},
                                               fmt::format("{}: wire {}", source, index));
@@ -42,7 +43,7 @@ std::size_t count_scalars(const WtnsHeader& header, std::size_t first) {
   std::size_t count = 0;
   for (std::size_t i = first; i < header.value_count; ++i) {
     const auto value = field::load_le<kValueLimbs>(header.values.data() + i * kValueBytes);
-    std::uint64_t rest = value[0] >> 1;
+    std::uint64_t rest = value[0] >> 1;  // zero for 0 and 1 alone, when no other limb says more
     for (std::size_t limb = 1; limb < kValueLimbs; ++limb) rest |= value[limb];
     if (rest != 0) ++count;
   }

@@ -45,6 +45,7 @@ base::Status read_vk(const LocatedZkey& zkey, const std::string& source, KeyChec
   // The file may change while it is mapped: what is checked is what is decoded.
   const base::Bytes ic_bytes(zkey.ic.begin(), zkey.ic.end());
   const auto ic = native_points<typename C::G1>(ic_bytes);
+  // Limbs that are not below p would be no element, so that much is checked at every level.
   CUZK_TRY_STATUS(check_points(ic, std::max(check, KeyCheck::kCanonical), Infinity::kAccepted,
                                fmt::format("{}: section 3 (IC)", source), nullptr));
   vk.ic.resize(ic.size());
@@ -80,7 +81,7 @@ base::Result<LoadedZkey<C>> read_zkey(std::shared_ptr<const base::MappedFile> fi
   key->name = file->name();
   key->convention = groth16::QapConvention::kOddCosetLagrange;
   key->domain_log2 = zkey.header.domain_log2;
-  key->has_dense_queries = false;
+  key->has_dense_queries = false;  // a point for every wire, at infinity where it does not occur
   key->a = native_points<typename C::G1>(zkey.a);
   key->b_g1 = native_points<typename C::G1>(zkey.b1);
   key->b_g2 = native_points<typename C::G2>(zkey.b2);
@@ -100,7 +101,7 @@ base::Result<LoadedZkey<C>> read_zkey(std::shared_ptr<const base::MappedFile> fi
         file->name()));
   }
   loaded.header = std::move(zkey.header);
-  key->owner = std::move(file);
+  key->owner = std::move(file);  // the queries point into it
   loaded.key = std::move(key);
   return loaded;
 }

@@ -102,7 +102,7 @@ base::Result<base::ByteSpan> exact_section(const SectionFile& file, std::uint32_
                                            std::string_view name, std::uint64_t count,
                                            std::uint64_t record_bytes) {
   CUZK_TRY(const auto section, file.unique(id, name));
-  // Both factors are below 2^33 and 2^9.
+  // Both factors are below 2^33 and 2^9, so the product cannot wrap.
   const std::uint64_t expected = count * record_bytes;
   if (section.bytes.size() != expected) {
     return file.malformed(fmt::format(
@@ -146,6 +146,8 @@ std::string section_name(std::uint32_t id) {
   return fmt::format("unknown {}", id);
 }
 
+// What `inspect` shows: the records of each section by the header, which locate() has held against
+// the section's length; 0 for sections that it does not know.
 void describe_sections(const SectionFile& file, ZkeyHeader& header) {
   const std::uint64_t wires = header.wire_count, inputs = std::uint64_t{header.public_count} + 1;
   const std::uint64_t domain = std::uint64_t{1} << header.domain_log2;

@@ -41,10 +41,13 @@ class ZkeyWriter {
     CUZK_TRY_STATUS(write_points(zkey_layout::kB1, key_.b_g1));
     CUZK_TRY_STATUS(write_points(zkey_layout::kB2, key_.b_g2));
     append_section_head(buffer_, zkey_layout::kContributions, kContributionsBytes);
-    buffer_.resize(buffer_.size() + kContributionsBytes);  // no circuit hash, no contributions
+    // No circuit hash, no contributions: readers can tell that no ceremony stands behind the key.
+    buffer_.resize(buffer_.size() + kContributionsBytes);
     return flush();
   }
 
+  // Records of section 4. A zkey spells out the rows "input_i * 0 = 0" that keep the inputs
+  // independent; a shape that was read from one has them among its rows.
   std::uint64_t coefficient_count() const {
     return shape_.a.term_count() + shape_.b.term_count() +
            (shape_.has_input_rows ? 0 : shape_.input_count);
@@ -76,6 +79,7 @@ class ZkeyWriter {
     append_element(x.c0);
     append_element(x.c1);
   }
+  // Infinity is (0, 0), in memory as in the file.
   template <class G>
   void append_point(const curve::Affine<G>& point) {
     append_element(point.x);
@@ -101,7 +105,7 @@ class ZkeyWriter {
     append_point(key_.vk.delta_g2);
   }
 
-  // The value as v R^2 mod r: see from_double_montgomery in zkey.cpp.
+  // The value as v R^2 mod r: see from_double_montgomery in zkey_matrices.h.
   base::Status append_record(std::uint32_t matrix, std::size_t row, std::uint32_t wire,
                              const Fr& value) {
     append_u32(buffer_, matrix);
