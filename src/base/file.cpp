@@ -118,6 +118,7 @@ void sync_folder(const std::filesystem::path& target) {
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
   const std::string name = path.string();
+  // O_NONBLOCK: a pipe that nobody writes to is refused below instead of waited for.
   const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (descriptor.value() < 0) return system_error(name, "open", errno);
   struct stat info = {};
@@ -180,6 +181,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
     return file;
   }
   file.target_ = resolve(target).string();
+  // The names are ours alone, but a process of this number may have died and left one behind.
   int error_number = EEXIST;
   for (int i = 0; i < kTemporaryNameTries && error_number == EEXIST; ++i) {
     file.temporary_ = temporary_name(file.target_);

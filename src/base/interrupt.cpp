@@ -26,6 +26,7 @@ std::atomic<bool> g_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 static_assert(std::atomic<SlotState>::is_always_lock_free);
 
+// _exit and not exit: destructors of statics must not run beside the threads that use them.
 [[noreturn]] void end_now() {
   for (Slot& slot : g_slots) {
     if (slot.state.load(std::memory_order_acquire) == SlotState::kReady) ::unlink(slot.path);
@@ -46,7 +47,7 @@ void on_grace_over(int) { end_now(); }
 void install(int signal_number, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
+  action.sa_flags = SA_RESTART;  // work asks interrupted(); its reads and writes go on
   sigemptyset(&action.sa_mask);
   CUZK_CHECK(::sigaction(signal_number, &action, nullptr) == 0);
 }

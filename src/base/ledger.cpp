@@ -234,6 +234,7 @@ Result<Permit> Ledger::try_admit(const MemoryRequest& request) {
                              waiters_.size(), request.account.name())};
   }
   auto permit = admit_now(request);
+  // Who is let in ahead of a waiter counts as passing it, whether or not it waited itself.
   if (permit.ok()) count_passing(arrival_count_++);
   return permit;
 }
@@ -252,6 +253,7 @@ Result<Permit> Ledger::wait_admit(const MemoryRequest& request, std::stop_token 
     case Waiter::State::kRefused: return refusal(request);
     case Waiter::State::kWaiting: break;
   }
+  // Stopped. A grant that came first would have been taken above, so nothing is held here.
   std::erase(waiters_, &self);
   grant_waiting();  // those behind may have waited for this one only
   return Error{ErrorKind::kCancelled,
@@ -286,6 +288,8 @@ Ledger::Waiter* Ledger::first_grantable() {
   return nullptr;
 }
 
+// Every waiter that came before `arrival` was passed once more. Those of class 0 cannot rise, and
+// the order among the others changes only here.
 void Ledger::count_passing(std::uint64_t arrival) {
   for (Waiter* waiter : waiters_) {
     if (waiter->arrival > arrival || waiter->order_class == 0) continue;
@@ -297,6 +301,8 @@ void Ledger::count_passing(std::uint64_t arrival) {
             [](const Waiter* x, const Waiter* y) { return x->before(*y); });
 }
 
+// One at a time, since each grant changes what fits and who is first. The memory is charged here,
+// by the thread that let it go, so nobody can take it before the waiter wakes up.
 void Ledger::grant_waiting() {
   while (Waiter* waiter = first_grantable()) {
     const MemoryRequest& request = *waiter->request;
@@ -318,6 +324,7 @@ void Ledger::release(std::uint64_t bytes, const Key& key) noexcept {
 void Ledger::reassign(std::uint64_t bytes, const Key& from, const Key& to) {
   if (bytes == 0) return;
   CUZK_CHECK(from.account == to.account);
+  // Under one lock: no waiter gets what only changes its owner.
   const MutexLock lock(mutex_);
   discharge(from, bytes);
   charge(to, bytes);
@@ -339,7 +346,7 @@ void Ledger::shed_pool(std::uint64_t needed_bytes) {
         host.budget_bytes == 0 || (host.use.used_bytes <= host.budget_bytes &&
                                    needed_bytes <= host.budget_bytes - host.use.used_bytes);
     if (has_room && !over_limit) return;
-    const auto largest = std::prev(pool_.end());
+    const auto largest = std::prev(pool_.end());  // fewest calls for the bytes
     const std::uint64_t bytes = largest->first;
     ::munmap(largest->second, bytes);
     pool_.erase(largest);
@@ -348,6 +355,8 @@ void Ledger::shed_pool(std::uint64_t needed_bytes) {
   }
 }
 
+// Neither asks for room nor waits: what was counted as idle is counted as the key's, so the total
+// stays as it was.
 void* Ledger::take_pooled(std::uint64_t bytes, const Key& key) {
   const MutexLock lock(mutex_);
   const auto found = pool_.find(bytes);
@@ -363,6 +372,7 @@ void* Ledger::take_pooled(std::uint64_t bytes, const Key& key) {
 bool Ledger::keep_pooled(void* pages, std::uint64_t bytes, const Key& key) {
   const MutexLock lock(mutex_);
   const AccountState& host = accounts_[Account::host()];
+  // Where running work is over its budget, pages go back to the system at once.
   const bool over_budget = host.budget_bytes != 0 && host.use.used_bytes > host.budget_bytes;
   if (bytes > pool_limit_bytes_ || pool_bytes_ > pool_limit_bytes_ - bytes || over_budget ||
       key.account != Account::host()) {

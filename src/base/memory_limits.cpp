@@ -19,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Kept back by the budget "auto", in bytes and as a share of the limit: code, heaps, page tables.
 constexpr std::uint64_t kReserveBytesMin = std::uint64_t{512} << 20;
 constexpr std::uint64_t kReserveShare = 16;
 // Version 1 writes "no limit" as the largest multiple of a page below 2^63.
@@ -109,6 +110,7 @@ std::optional<std::string> group_of_process(const std::vector<std::string>& line
 fs::path group_below_mount(const Hierarchy& hierarchy) {
   const std::string& group = hierarchy.group;
   const std::string& root = hierarchy.group_root;
+  // A group outside the mount is shown as "/../x" (cgroup_namespaces(7)): only the mount is left.
   if (group.find("..") != std::string::npos) return {};
   std::string below = group;
   if (root != "/" && group.compare(0, root.size(), root) == 0) below = group.substr(root.size());

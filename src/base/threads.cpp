@@ -59,7 +59,7 @@ std::size_t thread_count() noexcept {
 }
 
 void set_thread_count(std::size_t count) {
-  thread_cap().reset();
+  thread_cap().reset();  // the tightest of several controls would win
   if (count == 0) return;
   thread_cap() = std::make_unique<global_control>(global_control::max_allowed_parallelism, count);
 }
@@ -93,6 +93,7 @@ bool parallel_tasks(std::size_t count, Checkpoint* checkpoint,
     parallel_for(0, count, 1, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
         if (done[i] != 0) continue;
+        // Once one piece was put off, all that have not begun are: the round is to end soon.
         if (!unasked.exchange(false) && (some_left.load() || checkpoint->wanted())) {
           some_left.store(true);
           return;
