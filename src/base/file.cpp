@@ -188,6 +188,8 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
     file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                               exists ? info.st_mode & 0777 : 0666);
     if (file.descriptor_ >= 0) {
+      // The old file's mode, also what the umask took from it; some file systems have no modes.
+      if (exists) (void)::fchmod(file.descriptor_, info.st_mode & 0777);
       file.guard_ = std::make_unique<PartialFileGuard>(file.temporary_);
       return file;
     }
