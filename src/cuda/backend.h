@@ -58,7 +58,7 @@ base::Result<std::shared_ptr<groth16::Backend<C>>> make_backend(const BackendOpt
 struct SplitOptions {
   // Of each device; no device twice. `lanes` and `b_g2` of the first count for all.
   std::vector<BackendOptions> devices;
-  // Cuts even what is too short to be worth it: for tests.
+  // Cuts even what is too short to be worth it, and lets a device share with itself: for tests.
   bool cuts_finely = false;
 };
 
