@@ -22,10 +22,15 @@ void note(std::int64_t bytes) {
   }
 }
 
-void* counted(std::size_t size) {
+void* counted_or_null(std::size_t size) noexcept {
   void* const block = std::malloc(size);
+  if (block != nullptr) note(static_cast<std::int64_t>(::malloc_usable_size(block)));
+  return block;
+}
+
+void* counted(std::size_t size) {
+  void* const block = counted_or_null(size);
   if (block == nullptr) throw std::bad_alloc();
-  note(static_cast<std::int64_t>(::malloc_usable_size(block)));
   return block;
 }
 
@@ -39,6 +44,12 @@ void drop(void* block) {
 
 void* operator new(std::size_t size) { return counted(size); }
 void* operator new[](std::size_t size) { return counted(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return counted_or_null(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return counted_or_null(size);
+}
 void operator delete(void* block) noexcept { drop(block); }
 void operator delete[](void* block) noexcept { drop(block); }
 void operator delete(void* block, std::size_t) noexcept { drop(block); }
