@@ -261,6 +261,8 @@ class SplitBackend final : public groth16::Backend<C> {
     give_back(runs);
     CUZK_TRY_STATUS(status);
     for (std::size_t i = 1; i < sums.size(); ++i) sums[0].add(sums[i]);
+    // No part has a query without points.
+    if (!sums[0].b_g2) sums[0].b_g2 = cuzk::curve::Jacobian<typename C::G2>::infinity();
     return std::move(sums[0]);
   }
 
