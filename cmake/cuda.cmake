@@ -34,6 +34,15 @@ endif()
 file(GLOB_RECURSE cuzk_cuda_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*_test.cpp)
 cuzk_test_binary(cuda_test SOURCES ${cuzk_cuda_tests} LINK cuzk_cuda)
 
+# All device code through the compiler where nvcc is, in any build; elsewhere reported as skipped.
+if(CUZK_BUILD_TESTS AND NOT CUZK_SANITIZE)
+  add_test(NAME cuda.device_code_compiles
+           COMMAND ${CMAKE_COMMAND} -E env BUILD=${CMAKE_CURRENT_BINARY_DIR}/device_code JOBS=1
+                   sh ${PROJECT_SOURCE_DIR}/tools/cuda_compile.sh ci)
+  set_tests_properties(cuda.device_code_compiles PROPERTIES SKIP_RETURN_CODE 77 LABELS cuda_test
+                       TIMEOUT 900)
+endif()
+
 if(CUZK_CUDA)
   file(GLOB suite CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/cuda/*_suite.cpp
        ${PROJECT_SOURCE_DIR}/bench/cuda/suite_main.cpp)
