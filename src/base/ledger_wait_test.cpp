@@ -308,6 +308,12 @@ TEST(PagePool, GivesWayToASmallerBudget) {
   ledger.set_budget(Account::host(), 4 * page_bytes());
   EXPECT_EQ(ledger.snapshot().total.used_bytes, 4 * page_bytes());
   EXPECT_FALSE(reuse(ledger, 5).ok());  // not from the pool either
+  {
+    const auto running = reuse(ledger, 4);
+    ASSERT_TRUE(running.ok());
+    ledger.set_budget(Account::host(), 3 * page_bytes());
+  }
+  EXPECT_EQ(ledger.snapshot().total.used_bytes, 0u);  // given back, not kept above the budget
 }
 
 // Threads of all priorities ask for random amounts of three accounts, some give up. At the end all
