@@ -14,13 +14,6 @@ namespace cuzk::filecoin {
 
 using MerkleOpening = r1cs::gadgets::MerkleOpening<Fr>;
 
-// The element behind a node that has been checked before (verify_vanilla.h, or a strict reader).
-inline Fr checked_fr(const Node& node) {
-  const std::optional<Fr> value = to_fr(node);
-  CUZK_CHECK(value.has_value());
-  return *value;
-}
-
 // Index and siblings of a path through levels of these arities.
 MerkleOpening opening_of(const MerkleProof& proof, std::span<const std::size_t> arities);
 

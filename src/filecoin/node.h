@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "field/bls12_381.h"
 
 namespace cuzk::filecoin {
@@ -25,6 +26,14 @@ using Node = std::array<std::uint8_t, kNodeByteCount>;
 
 // The field element, or nothing when the bytes are not canonical.
 std::optional<Fr> to_fr(const Node& node);
+
+// The element behind a node that has been checked before (verify_vanilla.h, or a strict reader). A
+// break of that promise ends the process: it must not become a wrong hash or witness.
+inline Fr checked_fr(const Node& node) {
+  const std::optional<Fr> value = to_fr(node);
+  CUZK_CHECK(value.has_value());
+  return *value;
+}
 
 // The field element; the error says that `what` is not below the group order and shows it.
 base::Result<Fr> read_fr(const Node& node, std::string_view what);

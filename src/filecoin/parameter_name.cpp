@@ -81,10 +81,6 @@ std::string parameter_set_name(CircuitKind kind, const SectorShape& shape) {
   return "v28-" + prefix(kind, shape) + "-" + base::to_hex(hash::sha256(bytes));
 }
 
-std::string parameter_meta(const SectorShape& shape) {
-  return "{\"sector_size\":" + std::to_string(shape.byte_count) + "}";
-}
-
 std::string graph_identifier(std::uint64_t node_count) {
   return "stacked_graph::StackedGraph{expansion_degree: 8 base_graph: drgraph::BucketGraph{size: " +
          std::to_string(node_count) + "; degree: 6; hasher: poseidon_hasher} }";

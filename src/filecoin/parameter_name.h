@@ -25,8 +25,6 @@ std::string parameter_identifier(CircuitKind kind, const SectorShape& shape);
 // "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-032d..." without
 // suffix.
 std::string parameter_set_name(CircuitKind kind, const SectorShape& shape);
-// The content of a ".meta" file.
-std::string parameter_meta(const SectorShape& shape);
 
 // "stacked_graph::StackedGraph{...}" of a sector with `node_count` nodes.
 std::string graph_identifier(std::uint64_t node_count);

@@ -27,8 +27,8 @@ base::Status write_all(const MakeParamsRequest& request, const std::string& name
   // verifies, whatever ends this process.
   CUZK_TRY_STATUS(write_insecure_mark(base.string() + ".params", vk));
   CUZK_TRY_STATUS(formats::write_bellperson_vk(base.string() + ".vk", key.vk));
-  CUZK_TRY_STATUS(
-      base::write_file(base.string() + ".meta", std::string_view(filecoin::parameter_meta(shape))));
+  const std::string meta = formats::encode_bellperson_meta(shape.byte_count);
+  CUZK_TRY_STATUS(base::write_file(base.string() + ".meta", std::string_view(meta)));
   return formats::write_params(base.string() + ".params", key, &session.progress());
 }
 

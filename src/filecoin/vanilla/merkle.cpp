@@ -15,13 +15,6 @@ namespace {
 // The widest hash here: a column of eleven labels.
 constexpr std::size_t kArityMax = 11;
 
-// Callers promise canonical nodes; a break of that promise must not become a wrong hash.
-Fr checked_fr(const Node& node) {
-  const std::optional<Fr> value = to_fr(node);
-  CUZK_CHECK(value.has_value());
-  return *value;
-}
-
 // The hash of so many nodes under the Merkle tag of their number.
 Node poseidon_nodes(std::span<const Node> nodes) {
   CUZK_CHECK(nodes.size() <= kArityMax);
@@ -125,6 +118,8 @@ base::Status check_merkle_proof(const MerkleProof& proof, NodeHash hash,
                                     ", expected " + std::to_string(index % arity) + " for leaf " +
                                     std::to_string(leaf_index));
     }
+    // A node that is not canonical would be another form of an element, hence another opening of
+    // the same tree.
     std::vector<Node> children = element.hashes;
     children.insert(children.begin() + static_cast<std::ptrdiff_t>(element.index), current);
     for (const Node& child : children) {
@@ -134,6 +129,7 @@ base::Status check_merkle_proof(const MerkleProof& proof, NodeHash hash,
     current = hash_children(hash, children);
     index /= arity;
   }
+  // The digits of the leaf's number are used up, unless it lies behind the last leaf.
   if (index != 0) {
     return proof_error(where, "leaf " + std::to_string(leaf_index) + " is outside the tree");
   }
