@@ -104,6 +104,7 @@ std::vector<std::uint64_t> synthetic_selection(const Node& replica_id, const Nod
                                                unsigned count) {
   CUZK_CHECK(pool > 0);
   hash::ChaChaStream draws = synthetic_stream(kSelectionTag, replica_id, seed);
+  // All partitions draw from one stream; this one's begin behind those of the partitions before it.
   for (std::uint64_t skipped = 0; skipped < first; ++skipped) draws.next_u32();
   std::vector<std::uint64_t> out(count);
   for (std::uint64_t& index : out) index = draws.next_u32() % pool;

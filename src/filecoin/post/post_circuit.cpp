@@ -42,6 +42,7 @@ r1cs::Shape<Fr> post_circuit_shape(const PostCircuit& circuit, r1cs::Paths* path
   blank.inclusion_proofs.assign(
       circuit.challenge_count, blank_merkle_proof(level_arities(circuit.tree, circuit.node_count)));
   CUZK_CHECK(circuit.sector_count > 0);
+  // Sectors differ in their values alone, so the rows of one are made and then repeated.
   const r1cs::CircuitPosition start = cs.position();
   {
     const auto scope = cs.scope("sector", 0);
@@ -69,6 +70,7 @@ std::vector<PostSectorProof> circuit_sectors(const PostCircuit& circuit,
     }
   }
   CUZK_CHECK(out.size() <= circuit.sector_count);
+  // The statement repeats the last sector in the same way (post_public_inputs).
   out.resize(circuit.sector_count, PostSectorProof(out.back()));
   return out;
 }
@@ -84,7 +86,7 @@ r1cs::Assignment<Fr> post_circuit_assignment(const PostCircuit& circuit,
   Builder cs;
   for (Builder& part : parts) {
     cs.append(part);
-    part = Builder();
+    part = Builder();  // at most one sector's values are held twice
   }
   return std::move(cs).finish();
 }

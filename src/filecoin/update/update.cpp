@@ -91,6 +91,7 @@ base::Result<UpdatedSector> update_sector(const SealedSector& sector, base::Byte
   for (std::uint64_t high = 0; high < std::uint64_t{1} << high_bits; ++high) {
     rho.push_back(update_randomness(phi, Fr::from_u64(high)));
   }
+  // Nodes with the same high bits share one rho: so many hashes, not one a node.
   const unsigned shift = shape.node_count_log2() - high_bits;
   out.replica.resize(sector.replica.size());
   base::parallel_for(0, out.replica.size(), 1024, [&](std::size_t first, std::size_t last) {

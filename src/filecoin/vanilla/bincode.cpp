@@ -13,6 +13,7 @@ std::size_t upper_levels(const TreeShape& shape) {
 // Appends the levels of `arities` to `out`.
 base::Status read_path(base::ByteReader& reader, std::span<const std::size_t> arities,
                        const std::string& field, std::vector<PathElement>& out) {
+  // The counts are written although sector size and arity fix them; a different one is refused.
   CUZK_TRY_STATUS(read_count(reader, arities.size(), field + ".path"));
   for (std::size_t l = 0; l < arities.size(); ++l) {
     const std::string element = field + ".path[" + std::to_string(l) + "]";

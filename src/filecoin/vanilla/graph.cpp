@@ -66,6 +66,7 @@ void Graph::base_parents(std::uint32_t node, std::uint32_t* out) const {
   std::uint32_t* sampled = is_predecessor_last ? out : out + 1;
   out[is_predecessor_last ? kMetagraphDegree : 0] = node - 1;
 
+  // Each node stands for five nodes of the metagraph.
   const std::uint64_t metagraph_node = std::uint64_t{node} * kMetagraphDegree;
   const unsigned bucket_count = log2_ceiling(metagraph_node);
   for (unsigned i = 0; i < kMetagraphDegree; ++i) {
@@ -74,6 +75,8 @@ void Graph::base_parents(std::uint32_t node, std::uint32_t* out) const {
     const std::uint64_t smallest = std::max<std::uint64_t>(2, largest / 2);
     const std::uint64_t distance = smallest + draws.next_u64() % (largest - smallest + 1);
     const std::uint64_t parent = (metagraph_node - distance) / kMetagraphDegree;
+    // A near draw may fall on another metagraph node of the same node, which is no parent of
+    // itself.
     sampled[i] = parent == node ? node - 1 : static_cast<std::uint32_t>(parent);
   }
 }

@@ -43,6 +43,7 @@ std::vector<Node> SealedSector::column(std::uint32_t node) const {
 }
 
 Node encode(const Node& key, const Node& value) {
+  // Addition in the field: who has the key gets the data back by subtraction.
   const std::optional<Fr> k = to_fr(key), v = to_fr(value);
   CUZK_CHECK(k.has_value() && v.has_value());
   return to_node(*k + *v);
