@@ -143,6 +143,9 @@ TEST_F(DamagedR1cs, CountsOfWiresMustAddUp) {
   put_head(kWiresAt, 4);
   EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"wire labels", "expected 32 for 4 wires"}));
   SetUp();
+  container_.section(3).resize(container_.section(3).size() + 8);
+  EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"wire labels) has 32 bytes, expected 24"}));
+  SetUp();
   put_head(kConstraintsAt, 0xffffffff);
   EXPECT_TRUE(refused(read(), ErrorKind::kMalformed, {"4294967295 constraints need at least"}));
   SetUp();
