@@ -37,18 +37,19 @@ void check_multiples(Suite& suite) {
 }
 
 template <class G>
-void check_lengths(Suite& suite, const std::vector<std::size_t>& lengths) {
+void check_lengths(Suite& suite, const std::vector<std::size_t>& lengths,
+                   const MsmPolicy& policy = {}) {
   const Buffer bases = multiples<G>(suite, *std::max_element(lengths.begin(), lengths.end()));
   for (const std::size_t count : lengths) {
     const auto scalars = random_scalars<G>(count, count);
     expect_product<G>(suite, bases, scalars, closed_form<G>(scalars),
-                      "length " + std::to_string(count));
+                      "length " + std::to_string(count), policy);
   }
 }
 
 // Scalars that crowd the buckets or use their borders.
 template <class G>
-void check_scalars(Suite& suite, std::size_t count) {
+void check_scalars(Suite& suite, std::size_t count, const MsmPolicy& policy = {}) {
   using F = typename G::Scalar;
   const Buffer bases = multiples<G>(suite, count);
   const auto whole = [](const F& x) { return x.to_canonical(); };
@@ -69,13 +70,13 @@ void check_scalars(Suite& suite, std::size_t count) {
     if (suite.tiny() && name != "all equal" && name != "bits") continue;
     std::vector<Scalar<G>> scalars(count);
     for (std::size_t i = 0; i < count; ++i) scalars[i] = whole(scalar(i));
-    expect_product<G>(suite, bases, scalars, closed_form<G>(scalars), name);
+    expect_product<G>(suite, bases, scalars, closed_form<G>(scalars), name, policy);
   }
 }
 
 // Infinite, equal and opposite bases, all of them multiples of G by `weights`.
 template <class G>
-void check_bases(Suite& suite, std::size_t count) {
+void check_bases(Suite& suite, std::size_t count, const MsmPolicy& policy = {}) {
   using F = typename G::Scalar;
   const auto g = curve::Jacobian<G>::from_affine(G::generator());
   for (int kind = suite.tiny() ? 3 : 0; kind < 4; ++kind) {
@@ -94,7 +95,29 @@ void check_bases(Suite& suite, std::size_t count) {
     }
     const Buffer bases = to_device(suite, points);
     expect_product<G>(suite, bases, scalars, g.scaled(sum.to_canonical().value),
-                      "bases of kind " + std::to_string(kind));
+                      "bases of kind " + std::to_string(kind), policy);
+  }
+}
+
+// Rounds of batched additions at sizes that would not take them by themselves, with points fetched
+// alone and together.
+template <class G>
+void check_rounds(Suite& suite) {
+  std::vector<std::size_t> lengths = {257};
+  if (!suite.tiny()) lengths = {1, 2, 3, 33, 257, 1025, 4096, 4097};
+  if (!suite.quick()) lengths.insert(lengths.end(), {100000, (1 << 18) + 1});
+  for (const std::uint64_t wide_bytes_min : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    MsmPolicy policy;
+    policy.affine_count_min = 0;
+    policy.affine_entries_min = 0;
+    policy.wide_bytes_min = wide_bytes_min;
+    check_lengths<G>(suite, lengths, policy);
+    check_bases<G>(suite, suite.tiny() ? 30 : suite.quick() ? 100 : 1000, policy);
+    if (suite.tiny()) continue;
+    check_scalars<G>(suite, suite.quick() ? 300 : 20000, policy);
+    // Small windows fill buckets: long lists, and runs of many threads in one bucket.
+    policy.window_count = 32;
+    check_scalars<G>(suite, suite.quick() ? 600 : 20000, policy);
   }
 }
 
@@ -208,6 +231,7 @@ void check_group(Suite& suite) {
   check_lengths<G>(suite, lengths);
   check_scalars<G>(suite, suite.tiny() ? 40 : suite.quick() ? 300 : 30000);
   check_bases<G>(suite, suite.tiny() ? 30 : suite.quick() ? 100 : 1000);
+  check_rounds<G>(suite);
   check_bitmaps<G>(suite);
   suite.section(G::kName);
 }
@@ -276,7 +300,8 @@ void sweep_multiplications(Suite& suite, std::size_t size_log2) {
     curve::Jacobian<G> found;
     const double ms = timed_product<G>(suite, *plan, bases, on_device, 3, found);
     suite.expect(found == expected, "result in the sweep");
-    std::printf("pairs in runs of %d, runs of %d, ", policy.pair_run_length, policy.run_length_max);
+    std::printf("points together from %llu MiB of bases on, ",
+                static_cast<unsigned long long>(policy.wide_bytes_min >> 20));
     print_product(G::kName, size_log2, *plan, ms);
   };
   for (int more = -1; more <= 1; ++more) {
@@ -289,9 +314,9 @@ void sweep_multiplications(Suite& suite, std::size_t size_log2) {
       run(policy);
     }
   }
-  for (const int length : {16, 64, 128}) {
+  for (const std::uint64_t bytes : {std::uint64_t{0}, ~std::uint64_t{0}}) {
     MsmPolicy policy;
-    policy.pair_run_length = length;
+    policy.wide_bytes_min = bytes;
     run(policy);
   }
 }

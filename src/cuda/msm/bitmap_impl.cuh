@@ -82,8 +82,9 @@ base::Status sum_listed_bits(const device::Stream& stream,
   const EntryLists<T> listed = {reinterpret_cast<const AffinePoint<T>*>(bases.data),
                                 arrays.sorted.points, offsets, plan.count, 1};
   const MsmPlan::Steps steps = plan.steps_of(plan.count);
+  // Bits are listed nearly in their order, so that points that are fetched together lie together.
   CUZK_TRY(const EntryLists<T> lists,
-           add_pairs<T>(stream, plan, arrays.pairs, listed, plan.count, steps.affine_rounds, 1));
+           add_pairs<T>(stream, plan, arrays.pairs, listed, plan.count, 0, steps, 1));
   sum_runs_kernel<<<sum_blocks(arrays.heads.count), kSumThreads, 0, stream.handle()>>>(
       lists, steps.run_length, false, bucket, arrays.heads);
   CUZK_TRY_STATUS(device::launched("sum_runs_kernel"));

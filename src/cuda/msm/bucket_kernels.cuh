@@ -33,8 +33,9 @@ struct WindowList {
   __device__ std::uint32_t index_of(std::uint32_t i) const {
     return indices == nullptr ? i : indices[i];
   }
-  __device__ AffinePoint<T> entry(std::uint32_t i) const {
-    const std::uint32_t index = index_of(i);
+  __device__ AffinePoint<T> entry(std::uint32_t i) const { return at(index_of(i)); }
+  // The point that an index of the list stands for.
+  __device__ AffinePoint<T> at(std::uint32_t index) const {
     AffinePoint<T> point = bases[index & ~kSignBit];
     if ((index & kSignBit) != 0) point.y = -point.y;
     return point;

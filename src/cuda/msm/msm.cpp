@@ -200,6 +200,31 @@ base::Status add_part(const device::Stream& stream, const MsmPlan& plan, const T
 }
 
 template <class G>
+std::uint64_t sorted_part_bytes(const MsmPlan& plan, std::size_t count) {
+  return count == 0 ? 0 : kept_sort_bytes<G>(plan, count);
+}
+
+template <class G>
+base::Status sort_part(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
+                       device::DeviceSpan<std::byte> scratch,
+                       device::DeviceSpan<std::byte> sorted) {
+  CUZK_CHECK(terms.scalars.size <= plan.part_count_max);
+  CUZK_CHECK(sorted.size >= sorted_part_bytes<G>(plan, terms.scalars.size));
+  if (terms.scalars.size == 0) return base::ok_status();
+  return sort_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, sorted);
+}
+
+template <class G>
+base::Status add_sorted_part(const device::Stream& stream, const MsmPlan& plan,
+                             const Terms<G>& terms, device::DeviceSpan<std::byte> scratch,
+                             device::DeviceSpan<std::byte> sorted) {
+  CUZK_CHECK(terms.scalars.size <= plan.part_count_max);
+  CUZK_CHECK(sorted.size >= sorted_part_bytes<G>(plan, terms.scalars.size));
+  if (terms.scalars.size == 0) return base::ok_status();
+  return sum_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, {}, sorted);
+}
+
+template <class G>
 base::Status end_parts(const device::Stream& stream, const MsmPlan& plan,
                        device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums) {
   CUZK_CHECK(sums.size >= plan.sums_bytes);

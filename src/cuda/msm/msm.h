@@ -44,11 +44,15 @@ struct MsmPlan {
     return terms * static_cast<std::size_t>(layout.table_count);
   }
   std::size_t entry_count_max() const { return entries_of(part_count_max); }
+  // Outputs of one thread in a round. Long runs share an inversion among more outputs, short ones
+  // leave less of a device idle at the end; with four million threads that is no matter.
+  static constexpr int kPairRunShort = 32, kPairRunLong = 64;
   // Rounds and run length for a part of `terms` terms: small parts take fewer and shorter ones.
   // Runs are long where there is enough work for all threads, else short, since then the longest
   // chain of additions is what takes the time.
   struct Steps {
     int affine_rounds, run_length;
+    int pair_run_length = kPairRunShort;
   };
   Steps steps_of(std::size_t terms) const {
     Steps steps = {0, run_length_max};
@@ -62,6 +66,8 @@ struct MsmPlan {
     }
     const double all =
         static_cast<double>(terms) * layout.window_count / (1 << steps.affine_rounds);
+    const double pairs = static_cast<double>(terms) * layout.window_count / 2;
+    if (pairs / kPairRunLong > 4e6) steps.pair_run_length = kPairRunLong;
     while (steps.run_length > policy.run_length_min &&
            all / steps.run_length < policy.threads_wanted) {
       steps.run_length /= 2;
@@ -133,6 +139,17 @@ base::Status begin_parts(const device::Stream& stream, const MsmPlan& plan,
 template <class G>
 base::Status add_part(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
                       device::DeviceSpan<std::byte> scratch);
+// The same in two steps: sort_part() reads the scalars only, so that sorting goes on while the
+// bases are on their way. `sorted` holds sorted_part_bytes and belongs to the part in between.
+template <class G>
+std::uint64_t sorted_part_bytes(const MsmPlan& plan, std::size_t count);
+template <class G>
+base::Status sort_part(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
+                       device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sorted);
+template <class G>
+base::Status add_sorted_part(const device::Stream& stream, const MsmPlan& plan,
+                             const Terms<G>& terms, device::DeviceSpan<std::byte> scratch,
+                             device::DeviceSpan<std::byte> sorted);
 template <class G>
 base::Status end_parts(const device::Stream& stream, const MsmPlan& plan,
                        device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums);
@@ -156,6 +173,13 @@ base::Result<cuzk::curve::Jacobian<G>> multiply(const device::Stream& stream, co
                                                device::DeviceSpan<std::byte>);                     \
   KEYWORD template base::Status add_part<G>(const device::Stream&, const MsmPlan&,                 \
                                             const Terms<G>&, device::DeviceSpan<std::byte>);       \
+  KEYWORD template std::uint64_t sorted_part_bytes<G>(const MsmPlan&, std::size_t);                \
+  KEYWORD template base::Status sort_part<G>(const device::Stream&, const MsmPlan&,                \
+                                             const Terms<G>&, device::DeviceSpan<std::byte>,       \
+                                             device::DeviceSpan<std::byte>);                       \
+  KEYWORD template base::Status add_sorted_part<G>(const device::Stream&, const MsmPlan&,          \
+                                                   const Terms<G>&, device::DeviceSpan<std::byte>, \
+                                                   device::DeviceSpan<std::byte>);                 \
   KEYWORD template base::Status end_parts<G>(const device::Stream&, const MsmPlan&,                \
                                              device::DeviceSpan<std::byte>,                        \
                                              device::DeviceSpan<std::byte>);                       \

@@ -29,7 +29,9 @@ struct MsmPolicy {
   std::size_t affine_count_min = std::size_t{3} << 20;
   int affine_rounds_max = 3;
   double affine_entries_min = 4;
-  int pair_run_length = 64;    // outputs of one thread in a round
+  // Bytes of bases from which warps fetch points together in the first round: gathers over fewer
+  // bytes are not what a round waits for.
+  std::uint64_t wide_bytes_min = std::uint64_t{800} << 20;
   int invert_threads = 67584;  // threads that share the inversions of a round
   int run_length_max = 64;     // additions of one thread in a row
   int run_length_min = 8;

@@ -2,9 +2,13 @@
 //
 // Output i of a bucket is the sum of its entries 2 i and 2 i + 1, or entry 2 i alone at the end. A
 // thread takes a run of neighbouring outputs. The forward kernel multiplies the denominators of the
-// run and keeps the partial products; the products of all threads are inverted together; the
-// backward kernel walks the run from its end and finishes the sums. An addition costs five products
-// and a square, against eight and two in XYZZ coordinates (docs/math/cuda_msm.md).
+// run and keeps the partial products; the products of all threads are inverted together; a backward
+// kernel walks the run from its end and finishes the sums. An addition costs five products and a
+// square, against eight and two in XYZZ coordinates (docs/math/cuda_msm.md).
+//
+// There are two backward kernels. In one each thread fetches its own points; in the other the warp
+// fetches together, which costs instructions and saves requests to memory. The second wins where
+// points are gathered from many gigabytes, the first everywhere else.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +16,18 @@
 
 #include "cuda/msm/block_scan.cuh"
 #include "cuda/msm/bucket_kernels.cuh"
+#include "cuda/msm/pair_copies.cuh"
 #include "cuda/msm/pairs.h"
 
 namespace cuzk::cuda::msm {
 
 inline constexpr int kPairThreads = 128;
-// Blocks a multiprocessor that leave enough registers to hold two points and the work on them.
+// Blocks a multiprocessor that leave enough registers for the products on the way forth, and to
+// hold two points and the work on them on the way back.
 template <class T>
-inline constexpr int kPairBlocks = sizeof(T) > 48 ? 2 : 4;
+inline constexpr int kForwardBlocks = sizeof(T) > 48 ? 3 : 5;
+template <class T>
+inline constexpr int kBackwardBlocks = sizeof(T) > 48 ? 2 : 4;
 
 // Lists in and out; out.indices is null and out.bases is written.
 template <class T>
@@ -47,171 +55,121 @@ struct PairRound {
 // so that a step inside a bucket loads nothing.
 template <class T>
 struct PairWalker {
-  const std::uint32_t *in_offsets, *out_offsets;
-  std::size_t bucket_count;
+  const PairRound<T>& round;
+  int window;
   std::uint32_t bucket, output;
   std::uint32_t out_begin, out_end, in_begin, in_end;  // of the bucket
 
-  __device__ PairWalker(const PairRound<T>& round, int w, std::size_t at)
-      : in_offsets(round.in.offsets(w)),
-        out_offsets(round.out_offsets(w)),
-        bucket_count(round.in.bucket_count),
-        output(static_cast<std::uint32_t>(at)) {
-    enter(bucket_at(out_offsets, bucket_count, output));
+  __device__ PairWalker(const PairRound<T>& of, int w, std::uint32_t at)
+      : round(of), window(w), output(at) {
+    enter(bucket_at(round.out_offsets(window), round.in.bucket_count, output));
   }
   __device__ std::uint32_t first_entry() const { return in_begin + 2 * (output - out_begin); }
   __device__ bool is_pair() const { return first_entry() + 1 < in_end; }
   // The output after, which must exist.
   __device__ void next() {
     ++output;
-    if (output >= out_end) enter(bucket_after(out_offsets, bucket_count, bucket, output));
+    if (output < out_end) return;
+    enter(bucket_after(round.out_offsets(window), round.in.bucket_count, bucket, output));
   }
   // The output before, which must exist.
   __device__ void previous() {
     --output;
     if (output >= out_begin) return;
+    const std::uint32_t* offsets = round.out_offsets(window);
     const std::uint32_t before = bucket - 1;
-    const bool is_there = out_offsets[before] <= output && output < out_offsets[bucket];
-    enter(is_there ? before : bucket_at(out_offsets, bucket_count, output));
+    const bool is_there = offsets[before] <= output && output < offsets[bucket];
+    enter(is_there ? before : bucket_at(offsets, round.in.bucket_count, output));
   }
 
  private:
   __device__ void enter(std::uint32_t into) {
+    const std::uint32_t* out_offsets = round.out_offsets(window) + into;
+    const std::uint32_t* in_offsets = round.in.offsets(window) + into;
     bucket = into;
-    out_begin = out_offsets[bucket];
-    out_end = out_offsets[bucket + 1];
-    in_begin = in_offsets[bucket];
-    in_end = in_offsets[bucket + 1];
+    out_begin = out_offsets[0];
+    out_end = out_offsets[1];
+    in_begin = in_offsets[0];
+    in_end = in_offsets[1];
   }
 };
 
-// The x of the two entries of an output, read ahead of their use.
-template <class T>
-struct PairAhead {
-  T first, second;
-  std::uint32_t entry;
-  bool is_pair;
+// The outputs of one thread and of its warp in a round.
+struct PairRun {
+  std::uint32_t thread;       // of the window
+  std::uint32_t warp_thread;  // the first of the warp
+  std::uint32_t first;        // output
+  int here, steps;            // outputs of the thread, and of the warp's first thread: the most
 
-  __device__ void read(const WindowList<T>& list, const PairWalker<T>& walker) {
-    is_pair = walker.is_pair();
-    entry = walker.first_entry();
-    if (!is_pair) return;
-    first = list.bases[list.index_of(entry) & ~kSignBit].x;
-    second = list.bases[list.index_of(entry + 1) & ~kSignBit].x;
+  // Threads past the last have none; all lanes of a warp must be there.
+  template <class T>
+  __device__ PairRun(const PairRound<T>& round, int w, unsigned block) {
+    thread = block * kPairThreads + threadIdx.x;
+    warp_thread = thread - threadIdx.x % 32;
+    const std::uint32_t count = round.out_offsets(w)[round.in.bucket_count];
+    const std::uint32_t length = static_cast<std::uint32_t>(round.run_length);
+    first = thread * length;
+    here = first < count ? static_cast<int>(min(length, count - first)) : 0;
+    steps = __shfl_sync(0xffffffff, here, 0);
   }
-  // pair_denominator; reads y only where x does not decide.
-  __device__ bool denominator(const WindowList<T>& list, T& out) const {
-    if (!is_pair) return false;
-    out = second - first;
-    if (!out.is_zero() && !first.is_zero() && !second.is_zero()) return true;
-    return pair_denominator(list.entry(entry), list.entry(entry + 1), out);
-  }
+  // Lanes of the warp that have an output k.
+  __device__ int lanes_at(int k) const { return __popc(__ballot_sync(0xffffffff, k < here)); }
 };
 
+// The denominators of a run are multiplied; partial products are kept.
 template <class T>
-__global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
+__global__ void __launch_bounds__(kPairThreads, kForwardBlocks<T>)
     pair_forward_kernel(const PairRound<T> round) {
-  const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  extern __shared__ __align__(16) std::byte slots[];
+  constexpr int kSlot = kForwardSlotBytes<T>;
   const int w = blockIdx.y;
-  if (thread >= round.thread_count) return;
-  const std::size_t count = round.out_offsets(w)[round.in.bucket_count];
-  const std::size_t first = thread * round.run_length;
+  std::byte* warp_slots = slots + threadIdx.x / 32 * 32 * kSlot;
+  std::byte* slot = warp_slots + threadIdx.x % 32 * kSlot;
+  const PairRun run(round, w, blockIdx.x);
   T product = T::one();
-  if (first < count) {
-    const int here = static_cast<int>(min(std::size_t(round.run_length), count - first));
+  if (run.steps > 0) {
     const WindowList<T> list = round.in.window(w);
-    T* partial = round.partial_of(w, thread, 0);
-    PairWalker<T> walker(round, w, first);
-    PairAhead<T> pair;
-    pair.read(list, walker);
-    for (int k = 0; k < here; ++k, partial += round.thread_count) {
-      T denominator;
-      const bool has_slope = pair.denominator(list, denominator);
-      if (k + 1 < here) {
+    T* partial = round.partial_of(w, run.warp_thread, 0);
+    PairWalker<T> walker(round, w, run.here > 0 ? run.first : 0);
+    PairIndices<T> pair, after;
+    if (run.here > 0) after.read(list, walker);
+    after.template start_points<sizeof(T), kSlot>(list.bases, warp_slots);
+    for (int k = 0; k < run.steps; ++k, partial += round.thread_count) {
+      pair = after;
+      after = {};
+      if (k + 1 < run.here) {
         walker.next();
-        pair.read(list, walker);
+        after.read(list, walker);
       }
-      *partial = product;
+      wait_for_copies();
+      const T p = reinterpret_cast<const T*>(slot)[0], q = reinterpret_cast<const T*>(slot)[1];
+      T denominator = q - p;
+      bool has_slope = pair.is_pair;
+      // Only where x does not decide are y read.
+      if (has_slope && (denominator.is_zero() || p.is_zero() || q.is_zero())) {
+        has_slope = pair_denominator(list.at(pair.index[0]), list.at(pair.index[1]), denominator);
+      }
+      reinterpret_cast<T*>(slot)[2] = product;
+      store_row<T, kSlot>(warp_slots + 2 * sizeof(T), partial, 1, 32);
+      if (k + 1 < run.steps) {
+        after.template start_points<sizeof(T), kSlot>(list.bases, warp_slots);
+      }
       if (has_slope) product = product.times(denominator);
     }
   }
-  round.total[w * round.thread_count + thread] = product;
+  round.total[w * round.thread_count + run.thread] = product;
 }
 
-// A thread's place in shared memory for the two points of a pair and a partial product, filled
-// behind its back: an odd number of 16-byte pieces, so that neighbours meet no common banks.
+// The sums of a run from its end, with the inverse of its product of denominators: while the sum of
+// one output is finished, the points of the output before are copied to shared memory and the
+// indices of the one before that are read.
 template <class T>
-inline constexpr int kPairSlotBytes = (2 * sizeof(AffinePoint<T>) + sizeof(T)) / 16 % 2 == 1
-                                          ? 2 * sizeof(AffinePoint<T>) + sizeof(T)
-                                          : 2 * sizeof(AffinePoint<T>) + sizeof(T) + 16;
-
-// 16 bytes from global to shared memory, not through registers; wait_for_copies() sees them come.
-__device__ inline void start_copy(void* shared, const void* global) {
-#if CUZK_DEVICE_CODE
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                   static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
-               "l"(global)
-               : "memory");
-#endif
-}
-__device__ inline void wait_for_copies() {
-#if CUZK_DEVICE_CODE
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
-// The entries of one output on their way: first their indices, then the points.
-template <class T>
-struct PairInFlight {
-  std::uint32_t index[2];
-  bool is_pair;
-
-  __device__ void read_indices(const WindowList<T>& list, const PairWalker<T>& walker) {
-    is_pair = walker.is_pair();
-    const std::uint32_t entry = walker.first_entry();
-    index[0] = list.index_of(entry);
-    index[1] = is_pair ? list.index_of(entry + 1) : 0;
-  }
-  template <class V>
-  __device__ static void start(std::byte* to, const V* from) {
-    CUZK_UNROLL for (std::size_t byte = 0; byte < sizeof(V); byte += 16) {
-      start_copy(to + byte, reinterpret_cast<const std::byte*>(from) + byte);
-    }
-  }
-  __device__ void start_points(const WindowList<T>& list, const T* partial, std::byte* slot) const {
-    start(slot, list.bases + (index[0] & ~kSignBit));
-    if (!is_pair) return;
-    start(slot + sizeof(AffinePoint<T>), list.bases + (index[1] & ~kSignBit));
-    start(slot + 2 * sizeof(AffinePoint<T>), partial);
-  }
-  __device__ AffinePoint<T> point(const std::byte* slot, int i) const {
-    AffinePoint<T> out = reinterpret_cast<const AffinePoint<T>*>(slot)[i];
-    if ((index[i] & kSignBit) != 0) out.y = -out.y;
-    return out;
-  }
-  // pair_denominator; reads y only where x does not decide.
-  __device__ bool denominator(const std::byte* slot, T& out) const {
-    const auto* points = reinterpret_cast<const AffinePoint<T>*>(slot);
-    const T p = points[0].x, q = points[1].x;
-    out = q - p;
-    if (!out.is_zero() && !p.is_zero() && !q.is_zero()) return true;
-    return pair_denominator(point(slot, 0), point(slot, 1), out);
-  }
-  __device__ static T partial(const std::byte* slot) {
-    return *reinterpret_cast<const T*>(slot + 2 * sizeof(AffinePoint<T>));
-  }
-};
-
-// Walks backward: while the sum of one output is finished, the points of the output before are
-// copied to shared memory and the indices of the one before that are read.
-template <class T>
-__global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
+__global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T>)
     pair_backward_kernel(const PairRound<T> round) {
-  extern __shared__ std::byte slots[];
-  std::byte* slot = slots + threadIdx.x * kPairSlotBytes<T>;
+  extern __shared__ __align__(16) std::byte slots[];
+  std::byte* slot = slots + threadIdx.x * kAloneSlotBytes<T>;
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   const int w = blockIdx.y;
-  if (thread >= round.thread_count) return;
   const std::size_t count = round.out_offsets(w)[round.in.bucket_count];
   const std::size_t first = thread * round.run_length;
   if (first >= count) return;
@@ -220,19 +178,19 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
   const WindowList<T> list = round.in.window(w);
   const T* partial = round.partial_of(w, thread, here - 1);
   AffinePoint<T>* out = round.out + w * round.out_stride + first + here - 1;
-  PairWalker<T> walker(round, w, first + here - 1);
+  PairWalker<T> walker(round, w, static_cast<std::uint32_t>(first) + here - 1);
   T inverse = round.total[w * round.thread_count + thread];
-  PairInFlight<T> pair, before;
-  before.read_indices(list, walker);
-  before.start_points(list, partial, slot);
+  PairIndices<T> pair, before;
+  before.read(list, walker);
+  before.start_own_points(list.bases, partial, slot);
   for (int k = here - 1; k >= 0; --k, --out) {
     pair = before;
     if (k > 0) {
       walker.previous();
-      before.read_indices(list, walker);
+      before.read(list, walker);
       partial -= round.thread_count;
     }
-    wait_for_copies();
+    wait_for_own_copies();
     T denominator, own_inverse;
     const bool has_slope = pair.is_pair && pair.denominator(slot, denominator);
     if (has_slope) {
@@ -241,9 +199,64 @@ __global__ void __launch_bounds__(kPairThreads, kPairBlocks<T>)
     }
     AffinePoint<T> sum = pair.point(slot, 0), q;
     if (pair.is_pair) q = pair.point(slot, 1);
-    if (k > 0) before.start_points(list, partial, slot);
+    if (k > 0) before.start_own_points(list.bases, partial, slot);
     if (pair.is_pair) sum = pair_sum(sum, q, has_slope, own_inverse);
     *out = sum;
+  }
+}
+
+// The same with the warp fetching and storing together.
+template <class T>
+__global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T>)
+    pair_backward_together_kernel(const PairRound<T> round) {
+  extern __shared__ __align__(16) std::byte slots[];
+  using Point = AffinePoint<T>;
+  const int w = blockIdx.y;
+  constexpr int kSlot = kTogetherSlotBytes<T>;
+  constexpr int kPartialAt = 2 * sizeof(Point), kSumAt = kPartialAt + sizeof(T);
+  std::byte* warp_slots = slots + threadIdx.x / 32 * 32 * kSlot;
+  std::byte* slot = warp_slots + threadIdx.x % 32 * kSlot;
+  const PairRun run(round, w, blockIdx.x);
+  if (run.steps == 0) return;
+  // Pointers instead of indices: their products would take the multipliers' time.
+  const WindowList<T> list = round.in.window(w);
+  const T* partial = round.partial_of(w, run.warp_thread, run.steps - 1);
+  Point* out =
+      round.out + w * round.out_stride + run.warp_thread * round.run_length + run.steps - 1;
+  PairWalker<T> walker(round, w, run.here > 0 ? run.first + run.here - 1 : 0);
+  T inverse = round.total[w * round.thread_count + run.thread];
+  PairIndices<T> pair, before;
+  if (run.here == run.steps) before.read(list, walker);
+  before.template start_points<sizeof(Point), kSlot>(list.bases, warp_slots);
+  start_row<T, kSlot>(warp_slots + kPartialAt, partial);
+  for (int k = run.steps - 1; k >= 0; --k, --out) {
+    pair = before;
+    if (k > 0 && k <= run.here) {
+      if (k < run.here) walker.previous();
+      before.read(list, walker);
+    }
+    partial -= round.thread_count;
+    wait_for_copies();
+    bool has_slope = pair.is_pair;
+    T own_inverse;
+    if (has_slope) {
+      T denominator;
+      has_slope = pair.denominator(slot, denominator);
+      if (has_slope) {
+        own_inverse = inverse.times(pair.partial(slot));
+        inverse = inverse.times(denominator);
+      }
+    }
+    Point sum = pair.point(slot, 0), q;
+    if (pair.is_pair) q = pair.point(slot, 1);
+    __syncwarp();  // all lanes have read
+    if (k > 0) {
+      before.template start_points<sizeof(Point), kSlot>(list.bases, warp_slots);
+      start_row<T, kSlot>(warp_slots + kPartialAt, partial);
+    }
+    if (pair.is_pair) sum = pair_sum(sum, q, has_slope, own_inverse);
+    *reinterpret_cast<Point*>(slot + kSumAt) = sum;
+    store_row<Point, kSlot>(warp_slots + kSumAt, out, round.run_length, run.lanes_at(k));
   }
 }
 

@@ -66,6 +66,12 @@ TEST(PlanSteps, SmallPartsTakeShorterRunsAndFewerRounds) {
   EXPECT_EQ(rounds, 3);
 }
 
+TEST(PlanSteps, RunsOfPairsAreLongOnlyWhereThreadsAbound) {
+  const MsmPlan plan = plan_of(std::size_t{1} << 26, 1, 12, 3, true);
+  EXPECT_EQ(plan.steps_of(std::size_t{1} << 22).pair_run_length, MsmPlan::kPairRunShort);
+  EXPECT_EQ(plan.steps_of(std::size_t{1} << 26).pair_run_length, MsmPlan::kPairRunLong);
+}
+
 TEST(HalvedLists, HoldAPairEachAndTheOddOnesOfTheirBuckets) {
   EXPECT_EQ(halved(0, 5), 0u);
   EXPECT_EQ(halved(1, 5), 1u);

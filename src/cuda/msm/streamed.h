@@ -4,6 +4,8 @@
 // other on a stream of its own, straight from pinned memory or through pinned blocks that the host
 // fills (from a mapped file, say, or by decoding). A chunk that has come may be used by any number
 // of sums before the next one is asked for, so partitions in flight share one pass over the bases.
+// Chunks grow (chunk_schedule.h), and where memory allows, the scalars of all chunks are sorted
+// while the first one is on its way.
 #pragma once
 
 #include <array>
@@ -11,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "cuda/device/buffer.h"
@@ -38,20 +41,21 @@ template <class G>
 class BaseFeed {
  public:
   // Bytes of both blocks on the device, and of pinned staging (none for pinned bases).
-  static std::uint64_t device_bytes(std::size_t chunk_count);
-  static std::uint64_t staging_bytes(const HostBases<G>& bases, std::size_t chunk_count);
+  static std::uint64_t device_bytes(std::size_t chunk_count_max);
+  static std::uint64_t staging_bytes(const HostBases<G>& bases, std::size_t chunk_count_max);
 
-  // `blocks` holds device_bytes and `staging` staging_bytes, both until the feed is gone; the
-  // upload of the first chunk begins here, behind what `compute` has queued so far. Both streams
-  // are of the current device and outlive the feed. The bases stay alive until the last chunk was
-  // used.
+  // The chunks' sizes sum to the bases' count. `blocks` holds device_bytes of the largest and
+  // `staging` staging_bytes, both until the feed is gone; work that `compute` has queued so far may
+  // still use the blocks. Both streams are of the current device and outlive the feed. The bases
+  // stay alive until the last chunk was used.
   static base::Result<BaseFeed> create(const device::Stream& compute, const device::Stream& copy,
-                                       HostBases<G> bases, std::size_t chunk_count,
+                                       HostBases<G> bases, std::vector<std::size_t> chunk_counts,
                                        device::DeviceSpan<std::byte> blocks,
                                        std::span<std::byte> staging);
   // The next chunk, which work queued on `compute` from here on may read until next() is called
-  // again; an empty chunk after the last. Call it as soon as the work on the chunk before is
-  // queued: the upload then runs beside that work.
+  // again; an empty chunk after the last. Its upload begins here, and does not wait for what was
+  // queued since create() unless that used the same block: call next() as soon as the work on the
+  // chunk before is queued.
   base::Result<BaseChunk<G>> next();
 
  private:
@@ -67,15 +71,17 @@ class BaseFeed {
 
   const device::Stream *compute_ = nullptr, *copy_ = nullptr;
   HostBases<G> bases_;
-  std::size_t chunk_count_ = 0, turn_ = 0;
-  bool has_begun_ = false;
-  BaseChunk<G> current_;  // the chunk that was uploaded last
+  std::vector<std::size_t> chunk_counts_;
+  std::size_t begun_ = 0, turn_ = 0;  // chunks whose upload has begun, the block of the last one
+  BaseChunk<G> current_;              // the chunk that was uploaded last
   std::array<Block, 2> blocks_;
 };
 
 // What a streamed sum needs beside its bases and scalars.
 struct StreamedPlan {
-  MsmPlan msm;                      // in parts of the chunks
+  MsmPlan msm;  // in parts of the chunks
+  std::vector<std::size_t> chunk_counts;
+  bool sorts_first = false;         // all scalars, while the first chunk is on its way
   std::uint64_t scratch_bytes = 0;  // on the device: sums, buckets, blocks of bases and scalars
   std::uint64_t staging_bytes = 0;  // pinned
   bool scalars_on_host = false;
@@ -89,7 +95,7 @@ struct StreamedScalars {
   ScalarForm form = ScalarForm::kCanonical;
 };
 
-// Chunks are as large as policy.scratch_bytes_max allows, at most chunk_count_max bases.
+// Chunks have at most chunk_count_max bases, fewer where policy.scratch_bytes_max is short.
 template <class G>
 base::Result<StreamedPlan> plan_streamed(const HostBases<G>& bases, bool scalars_on_host,
                                          const MsmPolicy& policy = {},

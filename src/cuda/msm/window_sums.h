@@ -24,11 +24,21 @@ std::uint64_t window_scratch_bytes(const MsmPlan& plan);
 template <class G>
 base::Status clear_buckets(const device::Stream& stream, const MsmPlan& plan,
                            device::DeviceSpan<std::byte> scratch);
-// Adds terms to the buckets of a sum in parts; otherwise sums them and reduces into `sums`.
+// Bytes of the sorted entries of all sets for a part of `count` terms.
+template <class G>
+std::uint64_t kept_sort_bytes(const MsmPlan& plan, std::size_t count);
+// Sorts terms into `kept`, for sum_terms. Reads no bases.
+template <class G>
+base::Status sort_terms(const device::Stream& stream, const MsmPlan& plan,
+                        const ScalarParams& params, const Terms<G>& terms,
+                        device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> kept);
+// Adds terms to the buckets of a sum in parts; otherwise sums them and reduces into `sums`. With
+// `kept` not empty the terms were sorted there.
 template <class G>
 base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
                        const ScalarParams& params, const Terms<G>& terms,
-                       device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums);
+                       device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums,
+                       device::DeviceSpan<std::byte> kept = {});
 // Reduces the buckets of a sum in parts.
 template <class G>
 base::Status reduce_parts(const device::Stream& stream, const MsmPlan& plan,

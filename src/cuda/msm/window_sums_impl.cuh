@@ -48,19 +48,23 @@ struct PairArrays {
     const std::size_t bucket_count = plan.layout.bucket_count_max();
     const std::size_t first = halved(plan.entry_count_max(), bucket_count);
     const std::size_t second = halved(first, bucket_count);
-    const std::size_t threads = threads_for(first, plan);
+    // Shorter runs need more totals, longer ones more room for partial products, by their padding.
+    const std::size_t threads = threads_for(first, MsmPlan::kPairRunShort);
+    const std::size_t outputs = threads_for(first, MsmPlan::kPairRunLong) * MsmPlan::kPairRunLong;
     points[0] = arena.take<AffinePoint<T>>(windows * first).data;
     points[1] = arena.take<AffinePoint<T>>(windows * second).data;
     for (auto& part : offsets) {
       part = arena.take<std::uint32_t>(windows * (bucket_count + 1)).data;
     }
     block_sums = arena.take<std::uint32_t>(windows * (bucket_count / kHalveBuckets + 1)).data;
-    partial = arena.take<T>(windows * threads * plan.policy.pair_run_length).data;
+    partial = arena.take<T>(windows * outputs).data;
     total = arena.take<T>(windows * threads).data;
     total_scratch = arena.take<T>(windows * threads).data;
   }
-  static std::size_t threads_for(std::size_t outputs, const MsmPlan& plan) {
-    return (outputs + plan.policy.pair_run_length - 1) / plan.policy.pair_run_length;
+  // Threads of a set, in whole blocks.
+  static std::size_t threads_for(std::size_t outputs, int run_length) {
+    const std::size_t block = std::size_t{kPairThreads} * static_cast<std::size_t>(run_length);
+    return (outputs + block - 1) / block * kPairThreads;
   }
 };
 
@@ -101,6 +105,25 @@ struct WindowArrays {
   }
 };
 
+// The sorted entries of all sets of one part, kept from its sort to its sum.
+struct KeptSort {
+  std::uint32_t *points, *offsets;
+  std::size_t entries;
+
+  KeptSort(device::Arena& arena, const MsmPlan& plan, std::size_t count)
+      : entries(plan.entries_of(count)) {
+    const std::size_t sets = static_cast<std::size_t>(plan.layout.set_count);
+    points = arena.take<std::uint32_t>(sets * entries).data;
+    offsets = arena.take<std::uint32_t>(sets * (plan.layout.bucket_count_max() + 1)).data;
+  }
+  // Makes sets from `first` on the ones that `sorted` is about.
+  void put_into(SortedSets& sorted, int first) const {
+    sorted.capacity = entries;
+    sorted.points = points + first * entries;
+    sorted.bucket_offset = offsets + first * (sorted.bucket_count + 1);
+  }
+};
+
 // The offsets of the lists after a round.
 inline base::Status halve_offsets(const device::Stream& stream, const std::uint32_t* offsets,
                                   std::size_t bucket_count, int windows, std::uint32_t* block_sums,
@@ -118,15 +141,37 @@ inline base::Status halve_offsets(const device::Stream& stream, const std::uint3
   return device::launched("write_halves_kernel");
 }
 
-// Halves all lists, of at most `entries` entries, `rounds` times.
+// Finishes the sums of a round. `is_wide`: the points are gathered from so many bytes that the
+// warps should fetch them together.
+template <class T>
+base::Status finish_pairs(const device::Stream& stream, const PairRound<T>& round, bool is_wide,
+                          int windows) {
+  constexpr int kAloneBytes = kPairThreads * kAloneSlotBytes<T>;
+  constexpr int kTogetherBytes = kPairThreads * kTogetherSlotBytes<T>;
+  const dim3 grid(static_cast<unsigned>(round.thread_count / kPairThreads), windows);
+  if (is_wide) {
+    CUZK_TRY_STATUS(device::allow_shared_bytes(
+        reinterpret_cast<const void*>(&pair_backward_together_kernel<T>), kTogetherBytes));
+    pair_backward_together_kernel<<<grid, kPairThreads, kTogetherBytes, stream.handle()>>>(round);
+    return device::launched("pair_backward_together_kernel");
+  }
+  CUZK_TRY_STATUS(device::allow_shared_bytes(
+      reinterpret_cast<const void*>(&pair_backward_kernel<T>), kAloneBytes));
+  pair_backward_kernel<<<grid, kPairThreads, kAloneBytes, stream.handle()>>>(round);
+  return device::launched("pair_backward_kernel");
+}
+
+// Halves all lists, of at most `entries` entries, `steps.affine_rounds` times. The first lists hold
+// points out of base_bytes.
 template <class T>
 base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPlan& plan,
                                       const PairArrays<T>& arrays, EntryLists<T> lists,
-                                      std::size_t entries, int rounds, int windows) {
-  constexpr int kSlotBytes = kPairThreads * kPairSlotBytes<T>;
-  CUZK_TRY_STATUS(device::allow_shared_bytes(
-      reinterpret_cast<const void*>(&pair_backward_kernel<T>), kSlotBytes));
-  for (int i = 0; i < rounds; ++i) {
+                                      std::size_t entries, std::uint64_t base_bytes,
+                                      const MsmPlan::Steps& steps, int windows) {
+  constexpr int kForwardBytes = kPairThreads * kForwardSlotBytes<T>;
+  CUZK_TRY_STATUS(device::allow_shared_bytes(reinterpret_cast<const void*>(&pair_forward_kernel<T>),
+                                             kForwardBytes));
+  for (int i = 0; i < steps.affine_rounds; ++i) {
     PairRound<T> round = {};
     round.in = lists;
     round.out = arrays.points[i % 2];
@@ -134,23 +179,22 @@ base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPla
     round.out_stride = entries = halved(entries, lists.bucket_count);
     round.partial = arrays.partial;
     round.total = arrays.total;
-    round.thread_count = PairArrays<T>::threads_for(entries, plan);
-    round.run_length = plan.policy.pair_run_length;
+    round.thread_count = PairArrays<T>::threads_for(entries, steps.pair_run_length);
+    round.run_length = steps.pair_run_length;
     CUZK_TRY_STATUS(halve_offsets(stream, lists.bucket_offset, lists.bucket_count, windows,
                                   arrays.block_sums, arrays.offsets[i % 2]));
-    const dim3 grid(static_cast<unsigned>((round.thread_count + kPairThreads - 1) / kPairThreads),
-                    windows);
-    pair_forward_kernel<<<grid, kPairThreads, 0, stream.handle()>>>(round);
+    const dim3 grid(static_cast<unsigned>(round.thread_count / kPairThreads), windows);
+    pair_forward_kernel<<<grid, kPairThreads, kForwardBytes, stream.handle()>>>(round);
     CUZK_TRY_STATUS(device::launched("pair_forward_kernel"));
-    const std::size_t totals = round.thread_count * windows;
+    const std::size_t totals = round.thread_count * static_cast<std::size_t>(windows);
     const std::size_t inverters =
         std::min<std::size_t>(totals, static_cast<std::size_t>(plan.policy.invert_threads));
     invert_kernel<<<static_cast<unsigned>((inverters + kPairThreads - 1) / kPairThreads),
                     kPairThreads, 0, stream.handle()>>>(arrays.total, arrays.total_scratch, totals,
                                                         inverters);
     CUZK_TRY_STATUS(device::launched("invert_kernel"));
-    pair_backward_kernel<<<grid, kPairThreads, kSlotBytes, stream.handle()>>>(round);
-    CUZK_TRY_STATUS(device::launched("pair_backward_kernel"));
+    const bool is_wide = i == 0 && base_bytes >= plan.policy.wide_bytes_min;
+    CUZK_TRY_STATUS(finish_pairs(stream, round, is_wide, windows));
     lists = {round.out, nullptr, round.out_offset, round.out_stride, lists.bucket_count};
   }
   return lists;
@@ -191,6 +235,12 @@ base::Result<ReduceState> reduce_by_chunks(const device::Stream& stream, const M
   do {
     turn = 1 - turn;
     level.chunk_log2 = chunk_log2_of(plan);
+    // Few sums: shorter chains keep more threads busy. What comes out fits as long as it is fewer.
+    while (level.weighted != nullptr && level.chunk_log2 > 2 &&
+           static_cast<double>(level.count >> level.chunk_log2) * sets <
+               plan.policy.threads_wanted / 4) {
+      --level.chunk_log2;
+    }
     while (level.count >> level.chunk_log2 == 0) --level.chunk_log2;
     level.sums_out = arrays.sums[turn];
     level.weighted_out = arrays.weighted[turn];
@@ -283,9 +333,34 @@ base::Status clear_buckets(const device::Stream& stream, const MsmPlan& plan,
 }
 
 template <class G>
+std::uint64_t kept_sort_bytes(const MsmPlan& plan, std::size_t count) {
+  device::Arena arena;
+  KeptSort kept(arena, plan, count);
+  return arena.used_bytes();
+}
+
+template <class G>
+base::Status sort_terms(const device::Stream& stream, const MsmPlan& plan,
+                        const ScalarParams& params, const Terms<G>& terms,
+                        device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> kept) {
+  device::Arena arena(scratch), kept_arena(kept);
+  WindowArrays<curve::Coordinate<G>> arrays(arena, plan);
+  const SortedScalars scalars = sorted_scalars<G>(plan, terms);
+  const KeptSort lists(kept_arena, plan, scalars.count);
+  for (int first = 0; first < plan.layout.set_count; first += plan.sets_at_once) {
+    arrays.sorted.first_set = first;
+    arrays.sorted.set_count = std::min(plan.sets_at_once, plan.layout.set_count - first);
+    lists.put_into(arrays.sorted, first);
+    CUZK_TRY_STATUS(sort_sets(stream, arrays.sorted, plan.layout, params, scalars));
+  }
+  return base::ok_status();
+}
+
+template <class G>
 base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
                        const ScalarParams& params, const Terms<G>& terms,
-                       device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums) {
+                       device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums,
+                       device::DeviceSpan<std::byte> kept) {
   using T = curve::Coordinate<G>;
   static_assert(sizeof(XyzzPoint<T>) == sizeof(cuzk::curve::Xyzz<G>));
   static_assert(sizeof(AffinePoint<T>) == sizeof(cuzk::curve::Affine<G>));
@@ -300,12 +375,18 @@ base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
     const int sets = std::min(plan.sets_at_once, plan.layout.set_count - first);
     arrays.sorted.first_set = first;
     arrays.sorted.set_count = sets;
-    CUZK_TRY_STATUS(sort_sets(stream, arrays.sorted, plan.layout, params, scalars));
+    if (kept.size != 0) {
+      device::Arena kept_arena(kept);
+      KeptSort(kept_arena, plan, scalars.count).put_into(arrays.sorted, first);
+    } else {
+      CUZK_TRY_STATUS(sort_sets(stream, arrays.sorted, plan.layout, params, scalars));
+    }
     const EntryLists<T> sorted = {reinterpret_cast<const AffinePoint<T>*>(terms.bases.data),
                                   arrays.sorted.points, arrays.sorted.bucket_offset,
                                   arrays.sorted.capacity, arrays.sorted.bucket_count};
     CUZK_TRY(const EntryLists<T> lists,
-             add_pairs<T>(stream, plan, arrays.pairs, sorted, entries, steps.affine_rounds, sets));
+             add_pairs<T>(stream, plan, arrays.pairs, sorted, entries,
+                          terms.bases.size * sizeof(AffinePoint<T>), steps, sets));
     XyzzPoint<T>* buckets =
         arrays.buckets + (plan.is_in_parts ? first * arrays.sorted.bucket_count : 0);
     sum_runs_kernel<<<dim3(sum_blocks(arrays.heads.count), sets), kSumThreads, 0,
@@ -340,16 +421,23 @@ base::Status reduce_parts(const device::Stream& stream, const MsmPlan& plan,
 }  // namespace cuzk::cuda::msm
 
 // The functions of window_sums.h for one group.
-#define CUZK_CUDA_WINDOW_SUMS(G)                                                             \
-  template std::uint64_t cuzk::cuda::msm::window_scratch_bytes<G>(                           \
-      const cuzk::cuda::msm::MsmPlan&);                                                      \
-  template cuzk::base::Status cuzk::cuda::msm::clear_buckets<G>(                             \
-      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                    \
-      cuzk::cuda::device::DeviceSpan<std::byte>);                                            \
-  template cuzk::base::Status cuzk::cuda::msm::sum_terms<G>(                                 \
-      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                    \
-      const cuzk::cuda::msm::ScalarParams&, const cuzk::cuda::msm::Terms<G>&,                \
-      cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>); \
-  template cuzk::base::Status cuzk::cuda::msm::reduce_parts<G>(                              \
-      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                    \
+#define CUZK_CUDA_WINDOW_SUMS(G)                                                              \
+  template std::uint64_t cuzk::cuda::msm::window_scratch_bytes<G>(                            \
+      const cuzk::cuda::msm::MsmPlan&);                                                       \
+  template cuzk::base::Status cuzk::cuda::msm::clear_buckets<G>(                              \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
+      cuzk::cuda::device::DeviceSpan<std::byte>);                                             \
+  template std::uint64_t cuzk::cuda::msm::kept_sort_bytes<G>(const cuzk::cuda::msm::MsmPlan&, \
+                                                             std::size_t);                    \
+  template cuzk::base::Status cuzk::cuda::msm::sort_terms<G>(                                 \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
+      const cuzk::cuda::msm::ScalarParams&, const cuzk::cuda::msm::Terms<G>&,                 \
+      cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>);  \
+  template cuzk::base::Status cuzk::cuda::msm::sum_terms<G>(                                  \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
+      const cuzk::cuda::msm::ScalarParams&, const cuzk::cuda::msm::Terms<G>&,                 \
+      cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>,   \
+      cuzk::cuda::device::DeviceSpan<std::byte>);                                             \
+  template cuzk::base::Status cuzk::cuda::msm::reduce_parts<G>(                               \
+      const cuzk::cuda::device::Stream&, const cuzk::cuda::msm::MsmPlan&,                     \
       cuzk::cuda::device::DeviceSpan<std::byte>, cuzk::cuda::device::DeviceSpan<std::byte>);
