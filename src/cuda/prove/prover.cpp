@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/threads.h"
 #include "cuda/msm/bitmap.h"
 #include "cuda/msm/msm.h"
 #include "cuda/prove/matrix_tiles.h"
@@ -14,14 +15,26 @@
 namespace cuzk::cuda::prove {
 namespace {
 
+// Copies on all processors: one of them cannot keep up with the link to the device.
+template <class T>
+void copy_in_parallel(T* to, std::span<const T> from) {
+  constexpr std::size_t kGrainBytes = std::size_t{1} << 20;
+  base::parallel_for(0, from.size(), kGrainBytes / sizeof(T),
+                     [&](std::size_t begin, std::size_t end) {
+                       std::memcpy(to + begin, from.data() + begin, (end - begin) * sizeof(T));
+                     });
+}
+
+// The scalars of a run before each of its words.
 template <class F>
-std::vector<std::uint32_t> ranks_of(const r1cs::CompactWitness<F>& run) {
-  const auto words = run.scalar_mask().words();
-  std::vector<std::uint32_t> out(words.size());
-  for (std::size_t word = 0; word < words.size(); ++word) {
-    out[word] = static_cast<std::uint32_t>(run.scalar_rank(64 * word));
-  }
-  return out;
+void write_ranks(const r1cs::CompactWitness<F>& run, std::uint32_t* out) {
+  constexpr std::size_t kGrainWords = std::size_t{1} << 15;
+  base::parallel_for(0, run.scalar_mask().words().size(), kGrainWords,
+                     [&](std::size_t begin, std::size_t end) {
+                       for (std::size_t word = begin; word < end; ++word) {
+                         out[word] = static_cast<std::uint32_t>(run.scalar_rank(64 * word));
+                       }
+                     });
 }
 
 msm::MsmPolicy policy_within(std::uint64_t limit_bytes) {
@@ -236,11 +249,12 @@ class ProofRun {
     CUZK_TRY_STATUS(lane_.grow_staging(sizes_.witness_bytes));
     const auto staging = lane_.staging.template span<std::byte>(sizes_.witness_bytes);
     std::byte* const base = reinterpret_cast<std::byte*>(witness_.inputs.data);
+    const auto place = [&]<class T>(const device::DeviceSpan<T>& part) {
+      return reinterpret_cast<T*>(staging.data() +
+                                  (reinterpret_cast<std::byte*>(part.data) - base));
+    };
     const auto put = [&]<class T>(const device::DeviceSpan<T>& part, std::span<const T> values) {
-      if (part.size == 0) return;
-      const std::size_t offset =
-          static_cast<std::size_t>(reinterpret_cast<std::byte*>(part.data) - base);
-      std::memcpy(staging.data() + offset, values.data(), values.size_bytes());
+      if (part.size != 0) copy_in_parallel<T>(place(part), values);
     };
     const auto& assignment = *inputs_.assignment;
     put(witness_.inputs, std::span<const Fr>(assignment.inputs));
@@ -250,9 +264,8 @@ class ProofRun {
     put(witness_.input_mask, input_run_.scalar_mask().words());
     put(witness_.aux_bits, assignment.aux.bits().words());
     put(witness_.aux_mask, assignment.aux.scalar_mask().words());
-    const auto input_rank = ranks_of(input_run_), aux_rank = ranks_of(assignment.aux);
-    put(witness_.input_rank, std::span<const std::uint32_t>(input_rank));
-    put(witness_.aux_rank, std::span<const std::uint32_t>(aux_rank));
+    write_ranks(input_run_, place(witness_.input_rank));
+    write_ranks(assignment.aux, place(witness_.aux_rank));
     return device::copy_bytes_to_device(lane_.compute, base, staging.data(), staging.size());
   }
 
