@@ -247,8 +247,11 @@ TEST(FilecoinErrors, AreOneSentence) {
   const TemporaryFolder scratch;
   expect_one_sentence(
       run_cuzk({"filecoin", "seal", "--sector-size", "1MiB", "--dir", scratch.file("s")}));
-  expect_one_sentence(
-      run_cuzk({"filecoin", "seal", "--sector-size", "32GiB", "--dir", scratch.file("s")}));
+  const CommandResult too_large =
+      run_cuzk({"filecoin", "seal", "--sector-size", "32GiB", "--dir", scratch.file("s")});
+  expect_one_sentence(too_large);  // for its size, not for memory that was asked for in vain
+  EXPECT_THAT(too_large.err, HasSubstr("512MiB"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "s"));
   expect_one_sentence(run_cuzk({"filecoin", "seal", "--sector-size", "2KiB", "--ticket", "xyz",
                                 "--dir", scratch.file("s")}));
   expect_one_sentence(

@@ -12,15 +12,9 @@
 namespace cuzk::filecoin {
 namespace {
 
-// Refused before any work: a large sector would take hours and then memory that is not there.
 base::Status check_request(const SealRequest& request) {
-  const SectorShape& shape = *request.config.shape;
   CUZK_TRY_STATUS(check_porep_config(request.config));
-  if (shape.byte_count > kSealByteCountMax) {
-    return base::Error{base::ErrorKind::kUnsupported,
-                       "sealing a sector of " + std::string(shape.name) +
-                           " is a sealer's business: this program seals samples of at most 512MiB"};
-  }
+  CUZK_TRY_STATUS(check_seal_size(*request.config.shape));
   CUZK_TRY([[maybe_unused]] const Fr prover, read_fr(request.prover_id, "the prover id"));
   return base::ok_status();
 }
@@ -35,6 +29,14 @@ std::vector<Node> map_nodes(std::size_t count, const std::function<Node(std::siz
 }
 
 }  // namespace
+
+// A large sector would take hours and then memory that is not there.
+base::Status check_seal_size(const SectorShape& shape) {
+  if (shape.byte_count <= kSealByteCountMax) return base::ok_status();
+  return base::Error{base::ErrorKind::kUnsupported,
+                     "sealing a sector of " + std::string(shape.name) +
+                         " is a sealer's business: this program seals samples of at most 512MiB"};
+}
 
 std::vector<Node> SealedSector::column(std::uint32_t node) const {
   std::vector<Node> out;

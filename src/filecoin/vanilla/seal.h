@@ -39,6 +39,9 @@ struct SealedSector {
   std::vector<Node> column(std::uint32_t node) const;
 };
 
+// Refuses sectors above kSealByteCountMax as kUnsupported: asked before such data are held.
+base::Status check_seal_size(const SectorShape& shape);
+
 // Seals `data`, at most the sector's unpadded size; the rest is zeros. Errors: kInvalidArgument for
 // too much data or ids that are not canonical, kUnsupported for a size above kSealByteCountMax.
 base::Result<SealedSector> seal(const SealRequest& request, base::ByteSpan data);

@@ -51,5 +51,13 @@ INSTANTIATE_TEST_SUITE_P(Versions, SealOf,
                                            std::pair{10u, "instance1-synth"},
                                            std::pair{15u, "instance1-ni"}));
 
+TEST(SealSize, IsJudgedBeforeThereIsData) {
+  EXPECT_TRUE(check_seal_size(*sector_shape_by_name("512MiB").value()).ok());
+  const auto refused = check_seal_size(*sector_shape_by_name("32GiB").value());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, base::ErrorKind::kUnsupported);
+  EXPECT_NE(refused.error().message.find("32GiB"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cuzk::filecoin
