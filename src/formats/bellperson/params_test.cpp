@@ -173,7 +173,37 @@ TEST_F(MimcParams, CountsThatContradictEachOtherAreRefusedWithBoth) {
                       {"section h has 1022 points", "a power of two less 1"}));
 }
 
-TEST_F(MimcParams, NoInputsOrTooFewAPointsAreRefused) {
+// Two inputs (the constant and another) and one private variable.
+TEST_F(MimcParams, QueriesOfACircuitsSizeOnlyAreAccepted) {
+  const auto read_counts = [this](std::uint32_t h, std::uint32_t l, std::uint32_t a,
+                                  std::uint32_t b_g1, std::uint32_t b_g2) {
+    Bytes out(bytes_.begin(), bytes_.begin() + kMimcHAt);
+    const auto append = [&](std::uint32_t count, std::size_t point_at, std::size_t point_bytes) {
+      out.resize(out.size() + 4);
+      base::store_u32_be(out.data() + out.size() - 4, count);
+      const auto point = bytes_.begin() + static_cast<std::ptrdiff_t>(point_at);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        out.insert(out.end(), point, point + static_cast<std::ptrdiff_t>(point_bytes));
+      }
+    };
+    for (const std::uint32_t count : {h, l, a, b_g1}) append(count, 0, 96);  // alpha_g1
+    append(b_g2, 2 * 96, 192);                                               // beta_g2
+    return read(std::move(out), {.queries = KeyCheck::kSubgroup});
+  };
+  EXPECT_TRUE(accepted(read_counts(1, 1, 3, 3, 3)));
+  EXPECT_TRUE(accepted(read_counts(1, 1, 2, 0, 0)));
+  const auto malformed = ErrorKind::kMalformed;
+  EXPECT_TRUE(refused(read_counts(2, 1, 3, 3, 3), malformed, {"section h has 2 points"}));
+  EXPECT_TRUE(refused(read_counts(1, 1, 1, 3, 3), malformed,
+                      {"section a has 1 points, expected 2 (inputs) to 3"}));
+  EXPECT_TRUE(refused(read_counts(1, 1, 4, 3, 3), malformed, {"section a has 4 points"}));
+  EXPECT_TRUE(refused(read_counts(1, 1, 3, 4, 4), malformed,
+                      {"section b_g1 has 4 points, expected at most 3"}));
+  EXPECT_TRUE(refused(read_counts(1, 1, 3, 2, 3), malformed,
+                      {"section b_g1 has 2 points and section b_g2 has 3"}));
+}
+
+TEST_F(MimcParams, NoInputsAreRefused) {
   put_u32(kHeadBytes - 4, 0);
   EXPECT_TRUE(refused(read(bytes_), ErrorKind::kMalformed, {"0 ic points", "at least 1"}));
 }
