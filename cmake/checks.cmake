@@ -1,6 +1,6 @@
-# The house rules as tests: layers, sizes and words, format, headers that compile alone, locks as clang
-# sees them, tests that pages name, constants as their script derives them; and the tests of the scripts
-# that check them.
+# The house rules as tests: layers, sizes and words, format, headers that compile alone, locks as
+# clang sees them, tests that pages name, constants as their script derives them; and the tests of
+# the scripts that check them.
 
 function(cuzk_style_tests)
   if(NOT CUZK_BUILD_TESTS)

@@ -4,8 +4,8 @@
     tools/check_thread_safety.py [--jobs N] [ROOT]
 
 The rules stand in the code (src/base/mutex.h). Checked is every source, tests apart, that sees an
-annotation of its own room; what the annotated headers include is read once, as a precompiled header.
-Ends with 77, "skipped", where there is no clang.
+annotation of its own room; what the annotated headers include is read once, as a precompiled
+header. Ends with 77, "skipped", where there is no clang.
 """
 import argparse
 import concurrent.futures

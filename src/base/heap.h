@@ -15,6 +15,10 @@ inline constexpr std::uint64_t kMappedBlockBytesMin = std::uint64_t{256} << 10;
 // For the whole process, from now on. Any thread, any number of times.
 void map_large_blocks() noexcept;
 
+// No more arenas than cores, from now on: by default there may be eight a core, and each keeps some
+// of what its threads have freed. A thread that runs still finds one free. For the whole process.
+void limit_arenas() noexcept;
+
 // Gives the heap's free pages back. Takes milliseconds for each gigabyte that it holds.
 void trim_heap() noexcept;
 

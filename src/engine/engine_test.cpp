@@ -177,6 +177,11 @@ TEST(Engine, AwaitEndsWithItsTimeAndTheJobGoesOn) {
   auto other = std::async(std::launch::async, [&e = *engine] { return await_end(e, "a"); });
   executor->pause(false);
   EXPECT_EQ(await_end(*engine, "a").record, other.get().record);
+  for (int i = 0; i < 2; ++i) {
+    const auto later = engine->await("a", milliseconds(0));
+    ASSERT_TRUE(later.ok() && later->has_value());
+    EXPECT_EQ(*engine->result("a"), stand_in_result(*input));
+  }
 }
 
 // A thousand callbacks, half of them gone before the end, and no thread for any.
@@ -230,6 +235,7 @@ TEST(Engine, CancelsInEveryState) {
   ASSERT_TRUE(engine->submit(stand_in_request("done", stand_in_input(1, 0, 3))).ok());
   EXPECT_EQ(await_end(*engine, "done").record.state, JobState::kCompleted);
   EXPECT_EQ(engine->cancel("done")->state, JobState::kCompleted);
+  EXPECT_EQ(engine->cancel("unknown").error().kind, ErrorKind::kNotFound);
   ASSERT_TRUE(engine->wait_idle(std::chrono::seconds(5)));
   EXPECT_EQ(executor->held_count(), 0u);
 }

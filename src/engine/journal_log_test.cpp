@@ -45,8 +45,6 @@ TEST(JournalLog, CutAtEveryByteOfTheLastTransactionKeepsAllBefore) {
   const Bytes log = make_log(2, ends);
   const std::uint64_t before = scan_log({log.data(), ends[1]}).kept_commits;
   for (std::size_t size = ends[1]; size < log.size(); ++size) {
-    // The checksums of the whole log each time: the pages' insides by a coarser step.
-    if ((size - 32) % kFrameBytes > 40 && size % 61 != 0) continue;
     const LogScan scan = scan_log({log.data(), size});
     ASSERT_EQ(scan.kept_commits, before) << size;
     ASSERT_EQ(scan.lost_commits, 0u) << size;

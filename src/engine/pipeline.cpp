@@ -373,6 +373,7 @@ base::Result<std::unique_ptr<Pipeline>> Pipeline::make(PipelineOptions options,
                                                        ExecutorEvents& events) {
   CUZK_TRY(PipelineOptions resolved, resolve_options(std::move(options)));
   base::map_large_blocks();
+  base::limit_arenas();
   if (*resolved.budget_bytes != 0) resolved.ledger->set_budget(*resolved.budget_bytes);
   return std::unique_ptr<Pipeline>(
       new Pipeline(std::make_unique<PipelineCore>(std::move(resolved), events)));

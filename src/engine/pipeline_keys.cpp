@@ -1,6 +1,7 @@
 // Keys by name, for people: load before the first job needs it, drop when nobody does.
 #include <utility>
 
+#include "base/heap.h"
 #include "engine/pipeline_core.h"
 
 namespace cuzk::engine {
@@ -80,6 +81,7 @@ base::Result<std::uint64_t> PipelineCore::evict(const std::string& name) {
     debris = dispatch();
   }
   settle(std::move(debris));
+  if (freed_bytes != 0) base::trim_heap();  // who evicts wants the memory
   if (!status.ok()) return std::move(status).error();
   return freed_bytes;
 }

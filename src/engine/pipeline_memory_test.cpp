@@ -93,6 +93,39 @@ INSTANTIATE_TEST_SUITE_P(Settings, PipelineMemory,
                                   std::to_string(info.param.gw);
                          });
 
+// A stream of small jobs with one among them that needs the whole budget: it is not passed by more
+// than what was in flight, and a job above the budget is refused at once with the arithmetic.
+TEST(PipelineLargeJob, AmongSmallOnesIsServedInBoundedTime) {
+  constexpr std::uint64_t kBudget = 500'000;
+  constexpr JobId kLarge = 30, kJobs = 200;
+  Bench bench(kBudget);
+  bench.options.witness_workers = 4;
+  bench.options.devices = {stand_in::cpu(2)};
+  bench.options.jobs_in_flight_max = 8;
+  bench.start();
+  const auto refused = bench.run(999, "too large", {.witness_bytes = kBudget});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, base::ErrorKind::kResourceExhausted);
+  for (const char* part : {"100000", "500000", "can never fit"}) {
+    EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
+  }
+  const Job small{.witness_bytes = 20'000, .device_bytes = 20'480, .pending_bytes = 1000};
+  const Job large{.witness_bytes = 150'000, .device_bytes = 245'760, .pending_bytes = 1000};
+  for (JobId id = 1; id <= kJobs; ++id) {
+    ASSERT_TRUE(bench.run(id, "job" + std::to_string(id), id == kLarge ? large : small).ok());
+  }
+  ASSERT_TRUE(bench.events.wait_ended(kJobs));
+  std::uint64_t passed_by = 0;
+  for (const JobId id : bench.events.order()) {
+    if (id == kLarge) break;
+    if (id > kLarge) ++passed_by;
+  }
+  EXPECT_LE(passed_by, 8u);
+  EXPECT_EQ(bench.events.outcome(kLarge), "ok: job30/0;");
+  EXPECT_LE(bench.world.ledger.snapshot().total.peak_bytes, kBudget);
+  bench.expect_nothing_left();
+}
+
 // Descriptors, threads and counters of two thousand small jobs: as before.
 TEST(PipelineSoak, LeavesNothingBehind) {
   Bench bench(2'000'000);

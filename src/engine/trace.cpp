@@ -102,8 +102,8 @@ void RunTrace::name_job(JobId id, std::string name) {
 void RunTrace::restart() {
   const MutexLock lock(mutex_);
   totals_ = {};
-  spans_.clear();
-  samples_.clear();
+  std::vector<StageSpan>().swap(spans_);  // an assignment would keep its memory
+  std::vector<TraceSample>().swap(samples_);
   inner_.clear();
   dropped_span_count_ = 0;
 }

@@ -63,7 +63,8 @@ class RunTrace final : public StageObserver {
   // How spans of a job are called; its number otherwise.
   void name_job(JobId id, std::string name) CUZK_EXCLUDES(mutex_);
 
-  // Forgets spans, totals and samples, so that what comes next stands alone. Times go on.
+  // Forgets spans, totals and samples and gives their memory back, so that what comes next stands
+  // alone. Times go on.
   void restart() CUZK_EXCLUDES(mutex_);
 
   double now_s() const;
