@@ -1,12 +1,12 @@
 #!/bin/bash
-# Builds both device suites with CMake and runs all there is on this machine: timings first, with the
-# device to themselves, then all checks and compute-sanitizer's four tools side by side, then a
+# Builds both device suites with CMake and runs all there is on this machine: timings first, with
+# the device to themselves, then all checks and compute-sanitizer's four tools side by side, then a
 # device that is broken on purpose. Under eight minutes on an H200 with 16 cores, building included.
 #
 #   tools/cuda_suite.sh full
 #
 # Needs nvcc and, of the packages of tools/setup_debian.sh, those of the provers. BUILD
-# (build/cuda_full) is the build directory and has the logs, ARCH (native) the architecture, FULL (27)
+# (build/cuda_full) is the build directory with the logs, ARCH (native) the architecture, FULL (27)
 # the size of the large proof as a power of two, 0 for none, JOBS the number of compilers at once.
 # PARTS (time check fault) says what is run.
 set -euo pipefail

@@ -26,6 +26,16 @@ void run_fault(Report& report, const Options& options) {
   if (!report.expect_ok(device, "backend")) return;
   const std::shared_ptr<groth16::Backend<C>> cpu = groth16::make_cpu_backend<C>();
   ::cuzk::cuda::DevicePool<C> pool({{"device", *device}}, cpu);
+  // The lost device shares proofs, with another one where there is one.
+  const auto devices = ::cuzk::cuda::list_devices();
+  const bool are_two = devices.ok() && devices->size() > 1;
+  ::cuzk::cuda::SplitOptions split;
+  split.cuts_finely = true;
+  split.devices = {how, how};
+  if (are_two) split.devices[1].device = (*devices)[options.device == "0" ? 1 : 0].uuid;
+  const auto shared = ::cuzk::cuda::make_split_backend<C>(split);
+  if (!report.expect_ok(shared, "devices that share")) return;
+  report.expect_ok(raw_proof<C>(**shared, inputs), "shared proof before the fault");
   const auto before = raw_proof<C>(pool, inputs), expected = raw_proof<C>(*cpu, inputs);
   if (!report.expect_ok(before, "proof before the fault")) return;
   report.expect(*before == *expected, "proof before the fault: other bytes");
@@ -43,6 +53,15 @@ void run_fault(Report& report, const Options& options) {
     report.expect(*elsewhere == *expected, "proof elsewhere: other bytes");
   }
   report.expect(!pool.loads()[0].lost.empty(), "the pool knows of the loss");
+  const auto left = raw_proof<C>(**shared, inputs);
+  if (are_two) {
+    if (report.expect_ok(left, "shared proof on the device that is left")) {
+      report.expect(*left == *expected, "shared proof on the device that is left: other bytes");
+    }
+  } else {
+    report.expect(!left.ok() && left.error().kind == base::ErrorKind::kUnavailable,
+                  "without a device nothing is shared");
+  }
   const auto again = ::cuzk::cuda::make_backend<C>(how);
   report.expect(!again.ok() && again.error().kind == base::ErrorKind::kUnavailable,
                 "a lost device is not opened again");

@@ -1,6 +1,7 @@
 // The doors of the room in a build without CUDA: they say so. Built instead of prove/.
 #include "cuda/backend.h"
 #include "cuda/measure.h"
+#include "cuda/setup/device_multiplier.h"
 
 namespace cuzk::cuda {
 namespace {
@@ -36,6 +37,20 @@ template <class G>
 base::Result<Measured> measure_multiply(const std::vector<std::string>&, std::size_t, unsigned) {
   return not_built_in();
 }
+
+namespace setup {
+
+template <class C>
+base::Result<std::unique_ptr<groth16::GeneratorMultiplier<C>>> make_device_multiplier(
+    const std::string&, std::size_t) {
+  return not_built_in();
+}
+template base::Result<std::unique_ptr<groth16::GeneratorMultiplier<cuzk::curve::Bls12_381>>>
+make_device_multiplier(const std::string&, std::size_t);
+template base::Result<std::unique_ptr<groth16::GeneratorMultiplier<cuzk::curve::Bn254>>>
+make_device_multiplier(const std::string&, std::size_t);
+
+}  // namespace setup
 
 CUZK_CUDA_MEASURE(, cuzk::curve::Bls12_381)
 CUZK_CUDA_MEASURE(, cuzk::curve::Bn254)

@@ -38,6 +38,14 @@ std::vector<std::unique_ptr<groth16::Backend<C>>> registered_backends() {
   // Where the build has device code and the machine a device, each case runs there too.
   if (auto device = cuda::make_backend<C>({}); device.ok()) {
     backends.push_back(std::make_unique<SharedBackend<C>>(std::move(device).value()));
+    // And cut into parts, as several devices share one.
+    cuda::SplitOptions split;
+    split.devices.resize(3);
+    for (auto& own : split.devices) own.known_answer_test = false;  // it has just run
+    split.cuts_finely = true;
+    if (auto parts = cuda::make_split_backend<C>(split); parts.ok()) {
+      backends.push_back(std::make_unique<SharedBackend<C>>(std::move(parts).value()));
+    }
   }
   return backends;
 }

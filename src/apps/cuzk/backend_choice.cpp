@@ -33,14 +33,35 @@ base::Result<std::vector<std::string>> device_names(const BackendChoice& choice)
   return names;
 }
 
-// A backend for each usable device. Fails when none is, or when one that was named is not.
-template <class C>
-base::Result<std::vector<typename cuda::DevicePool<C>::Member>> device_members(
-    const BackendChoice& choice) {
+base::Result<cuda::BackendOptions> device_options(const BackendChoice& choice) {
   cuda::BackendOptions options;
   if (!choice.vram.empty()) {
     CUZK_TRY(options.vram_limit_bytes, base::parse_byte_size(choice.vram));
   }
+  return options;
+}
+
+// All devices as one that makes each proof together.
+template <class C>
+base::Result<std::vector<typename cuda::DevicePool<C>::Member>> sharing_devices(
+    const BackendChoice& choice) {
+  CUZK_TRY(const auto options, device_options(choice));
+  CUZK_TRY(const auto names, device_names(choice));
+  cuda::SplitOptions split;
+  for (const std::string& name : names) {
+    split.devices.push_back(options);
+    split.devices.back().device = name;
+  }
+  CUZK_TRY(auto backend, cuda::make_split_backend<C>(split));
+  return std::vector<typename cuda::DevicePool<C>::Member>{{"all", std::move(backend)}};
+}
+
+// A backend for each usable device. Fails when none is, or when one that was named is not.
+template <class C>
+base::Result<std::vector<typename cuda::DevicePool<C>::Member>> device_members(
+    const BackendChoice& choice) {
+  if (choice.split) return sharing_devices<C>(choice);
+  CUZK_TRY(auto options, device_options(choice));
   CUZK_TRY(const auto names, device_names(choice));
   std::vector<typename cuda::DevicePool<C>::Member> members;
   std::string reasons;
@@ -81,6 +102,8 @@ void add_backend_options(CLI::App& command, BackendChoice& choice) {
                   "Most memory to take on each device, e.g. 8GiB (default: what is free)")
       ->check(CLI::Validator(check_size, ""))
       ->type_name("SIZE");
+  command.add_flag("--split", choice.split,
+                   "Let all devices share each proof: one is there sooner, many later");
 }
 
 template <class C>

@@ -1,4 +1,4 @@
-// Which processor proves: --backend, --device and --vram, and the backend that they mean.
+// Which processor proves: --backend, --device, --vram and --split, and the backend that they mean.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,12 @@ struct BackendChoice {
   // Indices, UUIDs or PCI addresses; none: all visible devices.
   std::vector<std::string> devices;
   std::string vram;  // most device memory on each, a size; empty: what is free
+  // Whether all devices share each proof, which is then there sooner; else each makes its own, and
+  // many are there sooner.
+  bool split = false;
 };
 
-// Adds the three options to a command.
+// Adds the four options to a command.
 void add_backend_options(CLI::App& command, BackendChoice& choice);
 
 // A backend that keeps what it learns of keys, so one a command. Nothing of CUDA is called for

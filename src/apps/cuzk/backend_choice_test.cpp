@@ -49,6 +49,16 @@ TEST(BackendChoice, ADeviceThatIsAskedForAndNotThereIsAnError) {
               ::testing::HasSubstr("CUZK_CUDA=ON"));
 }
 
+TEST(BackendChoice, SharingNeedsDevicesToo) {
+  BackendChoice choice;
+  choice.split = true;
+  choice.devices = {"GPU-00000000-0000-0000-0000-000000000000"};
+  choice.backend = "cuda";
+  EXPECT_FALSE(make_chosen_backend<C>(choice, 20, nullptr).ok());
+  choice.backend = "cpu";
+  EXPECT_TRUE(make_chosen_backend<C>(choice, 20, nullptr).ok());
+}
+
 TEST(BackendChoice, OptionsAreReadAndChecked) {
   const auto parse = [](std::vector<std::string> words, BackendChoice& choice) {
     CLI::App app;
@@ -61,6 +71,9 @@ TEST(BackendChoice, OptionsAreReadAndChecked) {
   EXPECT_EQ(choice.backend, "cuda");
   EXPECT_THAT(choice.devices, ::testing::ElementsAre("0", "17:00.0"));
   EXPECT_EQ(choice.vram, "8GiB");
+  EXPECT_FALSE(choice.split);
+  parse({"--backend", "cuda", "--split"}, choice);
+  EXPECT_TRUE(choice.split);
   BackendChoice wrong;
   EXPECT_THROW(parse({"--backend", "gpu"}, wrong), CLI::ParseError);
   EXPECT_THROW(parse({"--vram", "8"}, wrong), CLI::ParseError);

@@ -49,7 +49,7 @@ void add_prove_measure_command(CLI::App& group, Invocation& invocation) {
   command
       ->add_option("--size-log2", request->size_log2,
                    "Without a key: rows of a made-up circuit, as a power of two")
-      ->check(CLI::Range(2u, 26u));
+      ->check(CLI::Range(2u, 27u));
   command->add_option("--proofs", request->proofs, "Proofs to time")->check(CLI::Range(1u, 10000u));
   command->add_option("--workers", request->workers, "Proofs at once")->check(CLI::Range(1u, 256u));
   add_backend_options(*command, request->backend);

@@ -1,14 +1,17 @@
 // Whole proofs by several workers at once, over one backend.
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "apps/cuzk/job_measure.h"
 #include "base/ledger.h"
+#include "cuda/setup/device_multiplier.h"
 #include "formats/snarkjs/wtns.h"
 #include "formats/snarkjs/zkey.h"
 #include "formats/with_curve.h"
@@ -60,6 +63,59 @@ class BitsAndSquares {
   std::shared_ptr<r1cs::Assignment<F>> assignment_ = std::make_shared<r1cs::Assignment<F>>();
 };
 
+// Resident memory of this process now; 0 where the kernel does not tell.
+std::uint64_t rss_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t size_pages = 0, resident_pages = 0;
+  file >> size_pages >> resident_pages;
+  return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// A first proof, which loads what the others use, and what is held while it is pending.
+struct FirstProof {
+  double ms = 0;
+  std::uint64_t pending_bytes = 0, rss_bytes = 0;
+  base::LedgerSnapshot ledger;
+};
+template <class C>
+base::Result<FirstProof> prove_first(groth16::Backend<C>& backend,
+                                     const groth16::ProveInputs<C>& inputs) {
+  using Clock = std::chrono::steady_clock;
+  FirstProof first;
+  const auto begin = Clock::now();
+  CUZK_TRY(const auto blinding, groth16::random_blinding<C>());
+  CUZK_TRY(const auto pending, backend.start(inputs, blinding));
+  first.pending_bytes = pending->byte_count();
+  first.rss_bytes = rss_bytes();
+  first.ledger = base::Ledger::process().snapshot();
+  CUZK_TRY(const auto proof, pending->finish());
+  CUZK_TRY_STATUS(groth16::checked_proof<C>(inputs, proof));
+  first.ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  return first;
+}
+
+// What the ledger knows while a proof is pending: the host's categories that hold something, and
+// the other accounts. Categories `evaluation` and `pending` are what the proof itself has there.
+void add_ledger(const FirstProof& first, Answer& answer) {
+  answer.add_bytes("pending_proof_bytes", first.pending_bytes, "a pending proof")
+      .add_bytes("pending_rss_bytes", first.rss_bytes, "resident memory while it is pending");
+  for (std::size_t i = 0; i < base::kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<base::MemoryCategory>(i);
+    const std::uint64_t bytes = first.ledger.of(category).used_bytes;
+    const bool is_proofs =
+        category == base::MemoryCategory::kEvaluation || category == base::MemoryCategory::kPending;
+    if (bytes == 0 && !is_proofs) continue;
+    const std::string name(base::to_string(category));
+    answer.add_bytes("pending_ledger_bytes_" + name, bytes, "ledger then, host, " + name);
+  }
+  for (const auto& account : first.ledger.accounts) {
+    if (account.account == base::Account::host()) continue;
+    const std::string name = account.account.name();
+    answer.add_bytes("pending_ledger_bytes_" + name, account.use.used_bytes,
+                     "ledger then, " + name);
+  }
+}
+
 template <class C>
 base::Result<Answer> measure(const MeasureProveRequest& request,
                              const groth16::ProveInputs<C>& inputs, Session& session) {
@@ -71,10 +127,7 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   };
   session.stage("first proof");
-  const auto first_begin = Clock::now();
-  CUZK_TRY(const auto first, groth16::prove<C>(*backend, inputs));
-  (void)first;
-  const double first_ms = ms_since(first_begin);
+  CUZK_TRY(const FirstProof first, prove_first<C>(*backend, inputs));
   session.stage("proofs");
   std::atomic<unsigned> next{0};
   std::mutex mutex;
@@ -105,13 +158,14 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
       .add("proofs", request.proofs, "")
       .add("workers", request.workers, "proofs at once")
       .add("ms_a_proof", all_ms / request.proofs, "")
-      .add_as("first_ms", first_ms, "first proof, with what it loads",
-              fmt::format("{:.1f} ms", first_ms))
+      .add_as("first_ms", first.ms, "first proof, with what it loads",
+              fmt::format("{:.1f} ms", first.ms))
       .add_bytes("peak_rss_bytes", peak_rss_bytes(), "peak memory");
   for (const auto& account : base::Ledger::process().snapshot().accounts) {
     const std::string name = account.account.name();
     answer.add_bytes("ledger_peak_bytes_" + name, account.use.peak_bytes, "ledger's peak, " + name);
   }
+  add_ledger(first, answer);
   return answer;
 }
 
@@ -126,8 +180,17 @@ base::Result<Answer> measure_proofs(const MeasureProveRequest& request, Session&
     session.stage("circuit and development key");
     const BitsAndSquares<C::Fr> circuit((std::size_t{1} << request.size_log2) - 2);
     CUZK_TRY(const auto waste, groth16::random_toxic_waste<C>());
+    // On a device a key of 2^26 rows takes seconds.
+    std::unique_ptr<groth16::GeneratorMultiplier<C>> multiplier;
+    if (request.backend.backend == "cuda") {
+      const auto& devices = request.backend.devices;
+      CUZK_TRY(multiplier,
+               cuda::setup::make_device_multiplier<C>(devices.empty() ? "0" : devices.front()));
+    }
     CUZK_TRY(const auto key,
-             groth16::setup<C>(*circuit.shape(), waste, groth16::QapConvention::kCoefficients));
+             groth16::setup<C>(*circuit.shape(), waste, groth16::QapConvention::kCoefficients, {},
+                               multiplier.get()));
+    multiplier.reset();
     return measure<C>(request, {key, circuit.shape(), circuit.assignment()}, session);
   }
   CUZK_TRY(const auto file, base::MappedFile::open(request.zkey));

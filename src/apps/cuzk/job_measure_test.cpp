@@ -43,6 +43,10 @@ TEST(Measure, ProofsOfAMadeUpCircuitVerify) {
   EXPECT_EQ(proofs["domain_log2"], 8);
   EXPECT_EQ(proofs["backend"], "cpu");
   EXPECT_GT(proofs["ms_a_proof"].get<double>(), 0);
+  // What is held between start and finish: no a, b or c.
+  EXPECT_GT(proofs["pending_proof_bytes"].get<std::uint64_t>(), 0u);
+  EXPECT_GT(proofs["pending_rss_bytes"].get<std::uint64_t>(), 0u);
+  EXPECT_EQ(proofs["pending_ledger_bytes_evaluation"].get<std::uint64_t>(), 0u);
 }
 
 TEST(Measure, SaysWhatIsWrong) {
