@@ -1,12 +1,20 @@
 // Resident memory after a load that arenas would keep.
 #include "base/heap.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <unistd.h>
 
 namespace cuzk::base {
@@ -59,6 +67,45 @@ TEST(Heap, MapsLargeBlocksByThemselves) {
     }
   }
   EXPECT_LT(resident_bytes(), before + (4 << 20));
+}
+
+#if defined(__GLIBC__)
+// As malloc_info(3) lists them.
+std::size_t arena_count() {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const stream = ::open_memstream(&text, &size);
+  (void)::malloc_info(0, stream);
+  std::fclose(stream);
+  const std::string_view all(text, size);
+  std::size_t count = 0;
+  for (std::size_t at = all.find("<heap nr="); at != all.npos; at = all.find("<heap nr=", at + 1)) {
+    ++count;
+  }
+  std::free(text);
+  return count;
+}
+#endif
+
+TEST(Heap, HasNoMoreArenasThanCores) {
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "another allocator";
+#else
+  limit_arenas();
+  const std::size_t before = arena_count(), cores = std::thread::hardware_concurrency();
+  ASSERT_GE(before, 1u);
+  std::atomic<std::size_t> made{0};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 3 * cores + 3; ++i) {
+    threads.emplace_back([&, count = 3 * cores + 3] {
+      const auto block = std::make_unique<char[]>(5000);
+      ++made;
+      while (made < count) std::this_thread::yield();  // all alive at once
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(arena_count(), std::max(before, cores));
+#endif
 }
 
 }  // namespace
