@@ -204,6 +204,7 @@ Result<std::uint64_t> Engine::evict(const std::string& key_name) {
   return state_->executor().evict(key_name);
 }
 EngineReport Engine::report() { return state_->report(); }
+std::int64_t Engine::retry_after_ms() { return state_->retry_hint_ms(); }
 const JobTypes& Engine::types() const { return state_->types(); }
 void Engine::drain() { state_->drain(); }
 bool Engine::wait_idle(std::chrono::milliseconds timeout) { return state_->wait_idle(timeout); }

@@ -151,6 +151,8 @@ class Engine {
   base::Result<bool> preload(const std::string& key_name);
   base::Result<std::uint64_t> evict(const std::string& key_name);
   EngineReport report();
+  // EngineReport::retry_after_ms alone, which costs nothing.
+  std::int64_t retry_after_ms();
   const JobTypes& types() const;
 
   // No more submissions; what is accepted goes on. wait_idle: until all is final or the time is

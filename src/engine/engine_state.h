@@ -56,6 +56,10 @@ class Engine::State final : public ExecutorEvents {
   base::Result<JobView> find(std::string_view request_id) CUZK_EXCLUDES(mutex_);
   base::Result<std::vector<JobView>> list(const JobQuery& query) CUZK_EXCLUDES(mutex_);
   EngineReport report() CUZK_EXCLUDES(mutex_);
+  std::int64_t retry_hint_ms() CUZK_EXCLUDES(mutex_) {
+    const base::MutexLock hold(mutex_);
+    return retry_after_ms();
+  }
 
   Journal& journal() { return *journal_; }
   Executor& executor() { return *executor_; }

@@ -2,6 +2,9 @@
 #include "service/client.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 #include <grpcpp/create_channel.h>
@@ -99,6 +102,14 @@ v1::SubmitProofRequest proof_message(const ProofRequest& request) {
   return message;
 }
 
+Client::Awaited awaited_of(const jobs_wire::AwaitJobResponse& reply) {
+  Client::Awaited awaited;
+  awaited.job = message_json(reply.job());
+  awaited.result.assign(reply.result().begin(), reply.result().end());
+  awaited.timed_out = reply.timed_out();
+  return awaited;
+}
+
 }  // namespace
 
 class Client::Channel {
@@ -111,6 +122,15 @@ class Client::Channel {
     channel_ = grpc::CreateCustomChannel(address_.grpc_target(), with, arguments);
     proving_ = v1::ProvingEngine::NewStub(channel_);
     jobs_ = jobs_wire::JobService::NewStub(channel_);
+  }
+
+  ~Channel() {
+    std::unique_lock lock(mutex_);
+    const std::set<std::shared_ptr<OpenWait>> open = open_;
+    lock.unlock();  // a cancelled call may end within this one
+    for (const auto& wait : open) wait->context.TryCancel();
+    lock.lock();
+    closed_.wait(lock, [this] { return open_.empty(); });
   }
 
   v1::ProvingEngine::Stub& proving() { return *proving_; }
@@ -148,12 +168,43 @@ class Client::Channel {
     return message_json(reply);
   }
 
+  // A wait that no thread of ours sits in.
+  void begin(const std::string& job_id, std::function<void(base::Result<Awaited>)> done) {
+    const auto wait = std::make_shared<OpenWait>();
+    prepare(wait->context, std::nullopt);
+    wait->request.set_job_id(job_id);
+    {
+      const std::lock_guard lock(mutex_);
+      open_.insert(wait);
+    }
+    jobs_->async()->AwaitJob(&wait->context, &wait->request, &wait->reply,
+                             [this, wait, done = std::move(done)](const grpc::Status& status) {
+                               if (status.ok()) {
+                                 done(awaited_of(wait->reply));
+                               } else {
+                                 done(error_of(status));
+                               }
+                               const std::lock_guard lock(mutex_);
+                               open_.erase(wait);
+                               closed_.notify_all();
+                             });
+  }
+
  private:
+  struct OpenWait {
+    grpc::ClientContext context;
+    jobs_wire::AwaitJobRequest request;
+    jobs_wire::AwaitJobResponse reply;
+  };
+
   const Address address_;
   const std::string token_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::ProvingEngine::Stub> proving_;
   std::unique_ptr<jobs_wire::JobService::Stub> jobs_;
+  std::mutex mutex_;
+  std::condition_variable closed_;
+  std::set<std::shared_ptr<OpenWait>> open_;
 };
 
 Client::Client(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
@@ -169,8 +220,26 @@ base::Result<Client::Json> Client::submit_proof(const ProofRequest& request) {
                        proof_message(request), kSubmitTimeout);
 }
 
-// In pieces, so that a witness of any size fits.
+namespace {
+
+jobs_wire::SubmitCircuitJobRequest circuit_message(const CircuitRequest& request) {
+  jobs_wire::SubmitCircuitJobRequest message;
+  message.set_request_id(request.request_id);
+  message.set_circuit(request.circuit);
+  message.set_priority(static_cast<jobs_wire::JobPriority>(wire_priority(request.priority)));
+  message.set_deadline_ms(static_cast<std::uint64_t>(request.deadline_ms.value_or(0)));
+  put(request.witness, message.mutable_witness());
+  return message;
+}
+
+}  // namespace
+
+// In pieces where it is large, so that a witness of any size fits.
 base::Result<Client::Json> Client::submit_circuit(const CircuitRequest& request) {
+  if (request.witness.size() <= kPieceBytes) {
+    return channel_->ask(channel_->jobs(), &jobs_wire::JobService::Stub::SubmitCircuitJob,
+                         circuit_message(request), kSubmitTimeout);
+  }
   grpc::ClientContext context;
   channel_->prepare(context, kSubmitTimeout);
   jobs_wire::SubmitJobResponse reply;
@@ -209,11 +278,12 @@ base::Result<Client::Awaited> Client::await(const std::string& job_id,
   const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   const grpc::Status status = channel_->jobs().AwaitJob(&context, request, &reply);
   if (!status.ok()) return channel_->error_of(status);
-  Awaited awaited;
-  awaited.job = message_json(reply.job());
-  awaited.result.assign(reply.result().begin(), reply.result().end());
-  awaited.timed_out = reply.timed_out();
-  return awaited;
+  return awaited_of(reply);
+}
+
+void Client::await_then(const std::string& job_id,
+                        std::function<void(base::Result<Awaited>)> done) {
+  channel_->begin(job_id, std::move(done));
 }
 
 base::Status Client::watch(const std::string& job_id, const std::function<bool(const Json&)>& seen,

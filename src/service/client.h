@@ -54,6 +54,9 @@ class Client {
   // asks first.
   base::Result<Awaited> await(const std::string& job_id, std::optional<Milliseconds> timeout,
                               std::stop_token stop = {});
+  // The same without an end and without a thread: `done` is called once, from a thread of the
+  // library's, with the job's end or why there is none. Destroying the client ends what is open.
+  void await_then(const std::string& job_id, std::function<void(base::Result<Awaited>)> done);
   // Events of a job, or of all where `job_id` is empty, until `seen` says false, the job is over or
   // `stop` asks.
   base::Status watch(const std::string& job_id, const std::function<bool(const Json&)>& seen,

@@ -8,6 +8,7 @@
 
 #include "service/grpc_message.h"
 #include "service/grpc_status.h"
+#include "service/retry_hint.h"
 
 namespace cuzk::service {
 
@@ -25,9 +26,11 @@ bool UnaryCall::answer(const google::protobuf::MessageLite& message) {
   return true;
 }
 
-bool UnaryCall::refuse(const base::Error& error) {
+bool UnaryCall::refuse(const base::Error& error) { return refuse(error, retry_after(error.kind)); }
+
+bool UnaryCall::refuse(const base::Error& error, std::chrono::milliseconds retry_after) {
   if (over_.exchange(true)) return false;
-  finish(grpc_status(error, *context_));
+  finish(grpc_status(error, retry_after, *context_));
   return true;
 }
 

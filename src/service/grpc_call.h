@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,8 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // The first of these counts; the others do nothing and return false.
   bool answer(const google::protobuf::MessageLite& message);
   bool refuse(const base::Error& error);
+  // `retry_after`: when to try again; 0: that does not help.
+  bool refuse(const base::Error& error, std::chrono::milliseconds retry_after);
   bool refuse(grpc::Status status);
   // Answered, or its client is gone.
   bool over() const { return over_.load(); }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "service/grpc_message.h"
 #include "service/grpc_status.h"
+#include "service/retry_hint.h"
 
 namespace cuzk::service {
 namespace {
@@ -17,6 +18,9 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr std::size_t kQuickWaiting = 20'000, kSubmitWaiting = 2'000, kKeysWaiting = 64;
+// The journal writes what comes together with one sync.
+constexpr std::size_t kSubmitThreads = 16, kLargeThreads = 2;
+constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20;
 // Requests are in memory twice while they are handled: as they came, and parsed.
 constexpr std::uint64_t kGateMessages = 4, kGateBytesMin = std::uint64_t{64} << 20;
 
@@ -48,7 +52,8 @@ GrpcCore::GrpcCore(const Config& config, const Backend& all, Count count_answer)
         return backend.engine->observe(std::move(observer));
       }),
       quick_("grpc-quick", 2, kQuickWaiting),
-      submit_("grpc-submit", 2, kSubmitWaiting),
+      submit_("grpc-submit", kSubmitThreads, kSubmitWaiting),
+      large_("grpc-large", kLargeThreads, kSubmitWaiting),
       keys_("grpc-keys", 2, kKeysWaiting) {}
 
 void GrpcCore::apply(const Config& config) {
@@ -64,14 +69,15 @@ void GrpcCore::close_waits() {
 
 void GrpcCore::stop_lanes() {
   keys_.stop();
+  large_.stop();
   submit_.stop();
   quick_.stop();
   status.stop();
 }
 
-WorkLane& GrpcCore::lane(Lane which) {
+WorkLane& GrpcCore::lane(Lane which, std::uint64_t request_bytes) {
   switch (which) {
-    case Lane::kSubmit: return submit_;
+    case Lane::kSubmit: return request_bytes > kLargeBytes ? large_ : submit_;
     case Lane::kKeys: return keys_;
     case Lane::kQuick: break;
   }
@@ -95,8 +101,9 @@ grpc::ServerUnaryReactor* GrpcCore::run(Lane which, grpc::CallbackServerContext*
                                    gate.held_bytes(), bytes.Length(), gate.bytes_max())});
     return call.get();
   }
+  const std::uint64_t size = bytes.Length();
   const bool posted =
-      lane(which).post([call, hold, bytes = std::move(bytes), work = std::move(work)] {
+      lane(which, size).post([call, hold, bytes = std::move(bytes), work = std::move(work)] {
         if (!call->over()) run_guarded(call, [&] { work(call, bytes); });
       });
   if (!posted) call->refuse(busy());
@@ -138,6 +145,11 @@ void GrpcCore::await(const std::shared_ptr<UnaryCall>& call, const std::string& 
     JobWaits::abandon(wait);
     if (gone) gone();
   });
+}
+
+void GrpcCore::refuse_submission(const std::shared_ptr<UnaryCall>& call,
+                                 const base::Error& error) const {
+  call->refuse(error, retry_after(error, *backend.engine));
 }
 
 void GrpcCore::cancel_abandoned(const std::string& job_id) {

@@ -40,10 +40,12 @@ struct GrpcCore {
   // Which lane a call's work runs in.
   enum class Lane : std::uint8_t {
     kQuick,   // looks something up
-    kSubmit,  // parses and writes what may be large
+    kSubmit,  // parses, checks and writes a job, as many bytes as it has
     kKeys,    // loads or frees a key: seconds to minutes
   };
-  WorkLane& lane(Lane which);
+  // Of a request of so many bytes. Small submissions wait for the disk, which serves many at once;
+  // large ones are parsed first, few at a time, and keep no small one waiting.
+  WorkLane& lane(Lane which, std::uint64_t request_bytes);
 
   // The frame of a unary call: guard, bounded lane, work with the request's bytes, which the gate
   // counts until `work` returns.
@@ -64,6 +66,9 @@ struct GrpcCore {
   // Cancels a job whose only client went away.
   void cancel_abandoned(const std::string& job_id);
 
+  // What a submission is refused with.
+  void refuse_submission(const std::shared_ptr<UnaryCall>& call, const base::Error& error) const;
+
   const Backend backend;
   const Count count;
   std::atomic<std::uint64_t> max_message_bytes;
@@ -77,7 +82,7 @@ struct GrpcCore {
   EventHub events;
 
  private:
-  WorkLane quick_, submit_, keys_;
+  WorkLane quick_, submit_, large_, keys_;
 };
 
 // The services over it; `core` outlives them.

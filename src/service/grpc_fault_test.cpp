@@ -9,6 +9,7 @@
 #include <fstream>
 #include <future>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -196,7 +197,13 @@ TEST(GrpcFault, StrangeAndSlowConnectionsKeepNobodyWaiting) {
       sockets.push_back(socket);
     }
   }
-  for (int i = 0; i < 5; ++i) expect_served(daemon.target(), "other " + std::to_string(i));
+  // A byte now and then: what was begun is never finished.
+  for (int i = 0; i < 5; ++i) {
+    for (const int socket : sockets) {
+      ::send(socket, "\0\0\0\0\0" + i, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    expect_served(daemon.target(), "other " + std::to_string(i));
+  }
   for (const int socket : sockets) ::close(socket);
   expect_served(daemon.target(), "at last");
 }
@@ -454,6 +461,38 @@ TEST(GrpcFault, ALostDeviceIsSeenInHealthAndRefused) {
   EXPECT_EQ(stub->SubmitProof(&context, request_of("a", script(1, 0, End::kProof, 1)), &submitted)
                 .error_code(),
             grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST(GrpcFault, AFullDiskRefusesNewJobsAndTheOldOnesEnd) {
+  TestDaemon daemon(Config(), 2, 10'000, 1 << 20);
+  ASSERT_TRUE(daemon.started().ok());
+  const auto stub = v1::ProvingEngine::NewStub(channel_to(daemon.target()));
+  std::map<std::string, base::Bytes> taken;
+  grpc::Status status;
+  for (std::uint64_t i = 0; i < 100 && status.ok(); ++i) {
+    base::Bytes input = script(1, 0, End::kHold, i);
+    input.resize(30'000, static_cast<std::uint8_t>(i));
+    const std::string id = "job " + std::to_string(i);
+    grpc::ClientContext context;
+    v1::SubmitProofResponse reply;
+    status = stub->SubmitProof(&context, request_of(id, input), &reply);
+    if (status.ok()) taken[id] = input;
+  }
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
+  EXPECT_FALSE(status.error_details().empty()) << "says when to try again";
+  ASSERT_GT(taken.size(), 5u);
+  grpc::ClientContext status_context;
+  v1::GetStatusResponse seen;
+  EXPECT_TRUE(stub->GetStatus(&status_context, {}, &seen).ok());
+  daemon.executor().release_held();
+  for (const auto& [id, input] : taken) {
+    grpc::ClientContext context;
+    v1::AwaitProofRequest await;
+    await.set_job_id(id);
+    v1::AwaitProofResponse ended;
+    ASSERT_TRUE(stub->AwaitProof(&context, await, &ended).ok());
+    EXPECT_EQ(ended.proof(), text_of(proof_of(input))) << id;
+  }
 }
 
 TEST(GrpcFault, AddressesThatAreTakenAreRefusedByName) {

@@ -82,10 +82,14 @@ class JobsService final : public RawAll {
     return core_.run(Lane::kSubmit, context, request, response,
                      parsing<wire::SubmitCircuitJobRequest>(
                          [this](const Call& call, wire::SubmitCircuitJobRequest& message) {
-                           answer_with<wire::SubmitJobResponse>(
-                               call, submit(message),
-                               [](const engine::Submitted& submitted,
-                                  wire::SubmitJobResponse& reply) { fill(submitted, reply); });
+                           const auto submitted = submit(message);
+                           if (!submitted.ok()) {
+                             core_.refuse_submission(call, submitted.error());
+                             return;
+                           }
+                           wire::SubmitJobResponse reply;
+                           fill(*submitted, reply);
+                           call->answer(reply);
                          }));
   }
 
@@ -160,7 +164,9 @@ class JobsService final : public RawAll {
       call->refuse({grpc::StatusCode::UNAUTHENTICATED, *refusal});
     } else if (!parsed.ok()) {
       call->refuse(grpc_status(parsed.error()));
-    } else if (!core_.lane(Lane::kQuick).post([call, id = message.job_id()] { call->begin(id); })) {
+    } else if (!core_.lane(Lane::kQuick, 0).post([call, id = message.job_id()] {
+                 call->begin(id);
+               })) {
       call->refuse(grpc_status({ErrorKind::kResourceExhausted, "more calls wait than are taken"}));
     }
     return call.get();

@@ -75,7 +75,7 @@ class ProvingService final : public RawAll {
                        if (!parsed(call, bytes, message)) return;
                        const auto submitted = submit(message);
                        if (!submitted.ok()) {
-                         call->refuse(submitted.error());
+                         core_.refuse_submission(call, submitted.error());
                          return;
                        }
                        v1::SubmitProofResponse reply;
@@ -202,7 +202,7 @@ class ProvingService final : public RawAll {
     }
     const auto submitted = submit(*message.mutable_submit());
     if (!submitted.ok()) {
-      call->refuse(submitted.error());
+      core_.refuse_submission(call, submitted.error());
       return;
     }
     const std::string& id = submitted->request_id;

@@ -1,7 +1,5 @@
 // The calls of cuzk.v1 through a real socket.
-#include <array>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -48,6 +46,17 @@ class GrpcProving : public ::testing::Test {
   grpc::Status submit(const v1::SubmitProofRequest& request, v1::SubmitProofResponse* reply) {
     grpc::ClientContext context;
     return stub_->SubmitProof(&context, request, reply);
+  }
+  // The place of a job that was cancelled is free soon after.
+  void submit_when_there_is_room(const std::string& id) {
+    grpc::Status status;
+    for (int i = 0; i < 500; ++i) {
+      v1::SubmitProofResponse reply;
+      status = submit(request_of(id, script(1, 0, End::kHold, 8)), &reply);
+      if (status.ok()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ADD_FAILURE() << status.error_message();
   }
   grpc::Status await(const std::string& id, std::uint64_t timeout_ms,
                      v1::AwaitProofResponse* reply) {
@@ -221,12 +230,51 @@ TEST_F(GrpcProving, RefusesWithAHintWhenTheQueueIsFull) {
   EXPECT_EQ(details.details(0).type_url(), "type.googleapis.com/google.rpc.RetryInfo");
   internal::RetryInfo retry;
   ASSERT_TRUE(retry.ParseFromString(details.details(0).value()));
-  EXPECT_GT(retry.retry_delay().seconds(), 0);
+  const std::int64_t hint_ms = daemon_->engine().report().retry_after_ms;
+  EXPECT_GT(hint_ms, 0);
+  EXPECT_EQ(retry.retry_delay().seconds() * 1000 + retry.retry_delay().nanos() / 1'000'000, hint_ms)
+      << "the engine's own estimate";
   const auto& trailers = context.GetServerTrailingMetadata();
-  EXPECT_EQ(trailers.count("grpc-retry-pushback-ms"), 1u);
+  ASSERT_EQ(trailers.count("grpc-retry-pushback-ms"), 1u);
+  const auto pushback = trailers.find("grpc-retry-pushback-ms")->second;
+  EXPECT_EQ(std::string(pushback.begin(), pushback.end()), std::to_string(hint_ms));
   v1::CancelProofResponse cancelled;
   ASSERT_TRUE(cancel("b", &cancelled).ok());
-  EXPECT_TRUE(submit(request_of("c", script(1, 0, End::kHold, 8)), &reply).ok());
+  submit_when_there_is_room("c");
+}
+
+// What a call is told when the queue is full, in milliseconds; 0: it was not refused.
+std::int64_t hint_of_refusal(v1::ProvingEngine::Stub& stub, const std::string& id) {
+  grpc::ClientContext context;
+  v1::SubmitProofResponse reply;
+  const grpc::Status status =
+      stub.SubmitProof(&context, request_of(id, script(1, 0, End::kHold, 8)), &reply);
+  if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED) return 0;
+  const auto& trailers = context.GetServerTrailingMetadata();
+  const auto found = trailers.find("grpc-retry-pushback-ms");
+  if (found == trailers.end()) return -1;
+  return std::stoll(std::string(found->second.begin(), found->second.end()));
+}
+
+TEST_F(GrpcProving, TheHintFollowsHowFastJobsEnd) {
+  begin({}, 1, 2);
+  v1::SubmitProofResponse reply;
+  v1::CancelProofResponse cancelled;
+  for (const char* id : {"a", "b"}) {
+    ASSERT_TRUE(submit(request_of(id, script(1, 0, End::kHold, 8)), &reply).ok());
+  }
+  const std::int64_t unknown_ms = hint_of_refusal(*stub_, "c");
+  EXPECT_GT(unknown_ms, 1000) << "nothing has ended yet";
+  // Ends that follow each other at once promise a place soon.
+  for (int i = 0; i < 4; ++i) {
+    const std::string id = "more " + std::to_string(i);
+    ASSERT_TRUE(cancel(i == 0 ? "b" : "more " + std::to_string(i - 1), &cancelled).ok());
+    submit_when_there_is_room(id);
+  }
+  const std::int64_t known_ms = hint_of_refusal(*stub_, "c");
+  EXPECT_GT(known_ms, 0);
+  EXPECT_LT(known_ms, unknown_ms);
+  EXPECT_EQ(known_ms, daemon_->engine().report().retry_after_ms);
 }
 
 TEST_F(GrpcProving, LoadsAndFreesKeys) {
@@ -322,75 +370,6 @@ TEST_F(GrpcProving, ShowsEveryFieldOfTheStatus) {
   daemon_->executor().set_devices_usable(false);
   EXPECT_FALSE(status().ready());
   EXPECT_FALSE(status().not_ready_reason().empty());
-}
-
-// What the queues and totals of a status have to be.
-struct Expected {
-  std::map<std::string, std::array<std::uint64_t, 3>> by_kind;  // completed, failed, cancelled
-  std::array<std::uint64_t, 3> all{};
-  void add(const std::string& kind, std::size_t end) {
-    ++by_kind["public-" + kind][end];
-    ++all[end];
-  }
-};
-
-void expect_status(const v1::GetStatusResponse& reply, const Expected& expected) {
-  EXPECT_EQ(reply.total_proofs_completed(), expected.all[0]);
-  EXPECT_EQ(reply.total_proofs_failed(), expected.all[1]);
-  EXPECT_EQ(reply.total_proofs_cancelled(), expected.all[2]);
-  for (const v1::QueueStatus& row : reply.queues()) {
-    const auto found = expected.by_kind.find(row.proof_kind());
-    const auto counts =
-        found == expected.by_kind.end() ? std::array<std::uint64_t, 3>{} : found->second;
-    EXPECT_EQ(row.pending(), 0u) << row.proof_kind();
-    EXPECT_EQ(row.in_progress(), 0u) << row.proof_kind();
-    EXPECT_EQ(row.completed(), counts[0]) << row.proof_kind();
-    EXPECT_EQ(row.failed(), counts[1]) << row.proof_kind();
-    EXPECT_EQ(row.cancelled(), counts[2]) << row.proof_kind();
-  }
-}
-
-TEST_F(GrpcProving, EveryFieldIsRightAfterFiftyMixedJobs) {
-  begin({}, 3);
-  constexpr v1::ProofKind kKinds[] = {v1::POREP_SEAL_COMMIT, v1::SNAP_DEALS_UPDATE,
-                                      v1::WINDOW_POST_PARTITION, v1::WINNING_POST};
-  Expected expected;
-  std::vector<std::pair<std::string, base::Bytes>> jobs;
-  for (int i = 0; i < 50; ++i) {
-    const End end = i % 7 == 3 ? End::kFailure : i % 11 == 5 ? End::kHold : End::kProof;
-    const v1::ProofKind kind = kKinds[i % 4];
-    const std::string id = "job-" + std::to_string(i);
-    jobs.emplace_back(
-        id, script(static_cast<std::uint8_t>(1 + i % 3), 1, end, static_cast<std::uint64_t>(i)));
-    v1::SubmitProofRequest request = request_of(id, jobs.back().second, kind);
-    request.set_priority(static_cast<v1::Priority>(i % 5));
-    v1::SubmitProofResponse reply;
-    ASSERT_TRUE(submit(request, &reply).ok());
-    EXPECT_EQ(reply.job_id(), id);
-    expected.add(testing_support::engine_kind(static_cast<ProofKind>(kind)), end == End::kProof ? 0
-                                                                             : end == End::kFailure
-                                                                                 ? 1
-                                                                                 : 2);
-    v1::CancelProofResponse cancelled;
-    if (end == End::kHold) {
-      ASSERT_TRUE(cancel(id, &cancelled).ok());
-    }
-  }
-  for (const auto& [id, input] : jobs) {
-    v1::AwaitProofResponse ended;
-    ASSERT_TRUE(await(id, 0, &ended).ok());
-    EXPECT_EQ(ended.job_id(), id);
-    switch (static_cast<End>(input[2])) {
-      case End::kProof:
-        EXPECT_EQ(ended.status(), v1::AwaitProofResponse::COMPLETED);
-        EXPECT_EQ(ended.proof(), text_of(proof_of(input)));
-        EXPECT_EQ(ended.total_ms(), times_of(input).total_ms);
-        break;
-      case End::kFailure: EXPECT_EQ(ended.status(), v1::AwaitProofResponse::FAILED); break;
-      case End::kHold: EXPECT_EQ(ended.status(), v1::AwaitProofResponse::CANCELLED); break;
-    }
-  }
-  expect_status(status(), expected);
 }
 
 }  // namespace

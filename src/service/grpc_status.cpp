@@ -7,13 +7,12 @@
 #include <grpcpp/server_context.h>
 
 #include "service/proto/status_details.pb.h"
+#include "service/retry_hint.h"
 
 namespace cuzk::service {
 namespace {
 
 constexpr std::chrono::milliseconds kNoRetry{0};
-constexpr std::chrono::milliseconds kRetryWhenFull{1000};
-constexpr std::chrono::milliseconds kRetryWhenGone{5000};  // a restart takes about that
 
 // Trailers are limited to some kilobytes by clients.
 constexpr std::size_t kMessageBytesMax = 2048;
@@ -84,26 +83,23 @@ grpc::StatusCode grpc_code(base::ErrorKind kind) {
   return grpc::StatusCode::INTERNAL;
 }
 
-std::chrono::milliseconds retry_after(base::ErrorKind kind) {
-  if (kind == base::ErrorKind::kResourceExhausted) return kRetryWhenFull;
-  if (kind == base::ErrorKind::kUnavailable) return kRetryWhenGone;
-  return kNoRetry;
+grpc::Status grpc_status(const base::Error& error) {
+  return grpc_status(error, retry_after(error.kind));
 }
 
-grpc::Status grpc_status(const base::Error& error) {
+grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds delay) {
   const grpc::StatusCode code = grpc_code(error.kind);
   const std::string message = bounded(error.message);
-  const std::chrono::milliseconds delay = retry_after(error.kind);
   if (delay == kNoRetry) return {code, message};
   return {code, message, details_of(code, message, delay)};
 }
 
-grpc::Status grpc_status(const base::Error& error, grpc::CallbackServerContext& context) {
-  const std::chrono::milliseconds delay = retry_after(error.kind);
+grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds delay,
+                         grpc::CallbackServerContext& context) {
   if (delay != kNoRetry) {
     context.AddTrailingMetadata("grpc-retry-pushback-ms", std::to_string(delay.count()));
   }
-  return grpc_status(error);
+  return grpc_status(error, delay);
 }
 
 }  // namespace cuzk::service

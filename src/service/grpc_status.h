@@ -21,14 +21,14 @@ std::string_view code_name(grpc::StatusCode code);
 // The code of a kind; the table stands in docs/daemon.md.
 grpc::StatusCode grpc_code(base::ErrorKind kind);
 
-// kResourceExhausted and kUnavailable carry google.rpc.RetryInfo in their details.
+// What helps when it is tried again later (kResourceExhausted, kUnavailable) carries
+// google.rpc.RetryInfo in its details; `delay` is retry_after() of the kind unless given.
 grpc::Status grpc_status(const base::Error& error);
+grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds delay);
 
 // The same, and tells the client's retry policy in the trailer ("grpc-retry-pushback-ms"). Only
 // before the call is finished.
-grpc::Status grpc_status(const base::Error& error, grpc::CallbackServerContext& context);
-
-// When to try again what was refused; nothing where that does not help.
-std::chrono::milliseconds retry_after(base::ErrorKind kind);
+grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds delay,
+                         grpc::CallbackServerContext& context);
 
 }  // namespace cuzk::service

@@ -296,10 +296,12 @@ inline Backend scripted_backend(engine::Engine& engine) {
 class TestDaemon {
  public:
   explicit TestDaemon(Config config = {}, std::size_t thread_count = 2,
-                      std::uint64_t queue_max = 10'000)
+                      std::uint64_t queue_max = 10'000, std::uint64_t disk_bytes = 0)
       : folder_(cuzk::testing::TemporaryFolder::Place::kMemory) {
     engine::EngineOptions options = engine::testing_support::engine_options_in(folder_ / "journal");
     options.queue_max = queue_max;
+    options.journal_bytes_max = disk_bytes;
+    if (disk_bytes > 0) options.journal_reserve_bytes = disk_bytes / 4;
     auto opened =
         engine::Engine::open(options, scripted_types(), [&](engine::ExecutorEvents& events) {
           auto executor = std::make_unique<ScriptedExecutor>(events, thread_count);
@@ -316,6 +318,7 @@ class TestDaemon {
     }
     config.daemon.shutdown_grace = std::chrono::milliseconds(500);
     Backend backend = scripted_backend(*engine_);
+    backend.metrics_text = [this] { return metrics_text_(); };
     std::vector<std::unique_ptr<Door>> doors;
     doors.push_back(make_grpc_door(config, backend));
     daemon_ = std::make_unique<Daemon>(config, backend, std::move(doors));
@@ -330,10 +333,13 @@ class TestDaemon {
   engine::Engine& engine() { return *engine_; }
   ScriptedExecutor& executor() { return *executor_; }
   std::filesystem::path folder() const { return folder_.path(); }
+  // Before anybody asks for metrics.
+  void set_metrics_text(std::function<std::string()> text) { metrics_text_ = std::move(text); }
 
  private:
   cuzk::testing::TemporaryFolder folder_;
   ScriptedExecutor* executor_ = nullptr;
+  std::function<std::string()> metrics_text_ = [] { return std::string("cuzk_up 1\n"); };
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Daemon> daemon_;
   base::Status started_ = base::ok_status();

@@ -11,6 +11,7 @@
 #include "service/grpc_message.h"
 #include "service/grpc_status.h"
 #include "service/proto/jobs.pb.h"
+#include "service/retry_hint.h"
 #include "service/wire_jobs.h"
 
 namespace cuzk::service {
@@ -67,7 +68,9 @@ void UploadCall::run(void (UploadCall::*step)()) {
       self->finish(grpc_status({ErrorKind::kResourceExhausted, "not enough memory for this"}));
     }
   };
-  if (!core_.lane(GrpcCore::Lane::kSubmit).post(work)) {
+  // Pieces are small work, what they make up together may be large.
+  const std::uint64_t size = step == &UploadCall::submit ? expected_bytes_ : 0;
+  if (!core_.lane(GrpcCore::Lane::kSubmit, size).post(work)) {
     finish(grpc_status({ErrorKind::kResourceExhausted, "more calls wait than this daemon takes"}));
   }
 }
@@ -133,7 +136,8 @@ void UploadCall::submit() {
   }
   const auto submitted = core_.backend.engine->submit(*job);
   if (!submitted.ok()) {
-    finish(grpc_status(submitted.error()));
+    const base::Error& error = submitted.error();
+    finish(grpc_status(error, retry_after(error, *core_.backend.engine), *context_));
     return;
   }
   wire::SubmitJobResponse reply;

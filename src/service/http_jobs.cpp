@@ -8,6 +8,7 @@
 
 #include "service/config_duration.h"
 #include "service/http_proof_json.h"
+#include "service/retry_hint.h"
 
 namespace cuzk::service {
 namespace {
@@ -54,7 +55,11 @@ std::function<HttpReply(const HttpRequest&)> guarded(Answer answer) {
 base::Result<HttpReply> submit(const Backend& backend,
                                base::Result<engine::SubmitRequest> prepared) {
   CUZK_TRY(const engine::SubmitRequest request, std::move(prepared));
-  CUZK_TRY(const engine::Submitted submitted, backend.engine->submit(request));
+  const auto outcome = backend.engine->submit(request);
+  if (!outcome.ok()) {
+    return error_reply(outcome.error(), retry_after(outcome.error(), *backend.engine));
+  }
+  const engine::Submitted& submitted = *outcome;
   Json body;
   body["job_id"] = submitted.request_id;
   body["state"] = std::string(engine::to_string(submitted.state));

@@ -169,6 +169,21 @@ TEST(HttpJobs, BadSubmissionsAreRefusedWithASentence) {
   EXPECT_EQ(daemon.get("/api/v1/jobs").json()["jobs"].size(), 0U);
 }
 
+TEST(HttpJobs, AFullQueueSaysWhenToComeAgain) {
+  HttpTestDaemon daemon(HttpTestDaemon::quick_config(), 1);
+  ASSERT_EQ(daemon.submit("a", script(1, 0, End::kHold, 1)).status, 202);
+  const Answer full = daemon.submit("b", script(1, 0, End::kHold, 2));
+  EXPECT_EQ(full.status, 429);
+  EXPECT_EQ(full.json()["error"]["kind"], "resource_exhausted");
+  const std::int64_t hint_ms = daemon.engine().report().retry_after_ms;
+  ASSERT_GT(hint_ms, 0);
+  EXPECT_EQ(full.headers.at("retry-after"), std::to_string((hint_ms + 999) / 1000));
+  daemon.engine().drain();
+  const Answer draining = daemon.submit("c", script(1, 0, End::kHold, 2));
+  EXPECT_EQ(draining.status, 503);
+  EXPECT_EQ(draining.headers.at("retry-after"), "5");
+}
+
 TEST(HttpJobs, OddIdsComeBackAsTheyWere) {
   const HttpTestDaemon daemon;
   const Answer answer =

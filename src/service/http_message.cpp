@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "service/retry_hint.h"
+
 namespace cuzk::service {
 
 int http_status(base::ErrorKind kind) {
@@ -36,11 +38,18 @@ HttpReply json_reply(const nlohmann::ordered_json& value, int status) {
 }
 
 HttpReply error_reply(const base::Error& error) {
+  return error_reply(error, retry_after(error.kind));
+}
+
+HttpReply error_reply(const base::Error& error, std::chrono::milliseconds delay) {
   nlohmann::ordered_json body;
   body["error"]["kind"] = std::string(base::to_string(error.kind));
   body["error"]["message"] = error.message;
   HttpReply reply = json_reply(body, http_status(error.kind));
-  if (reply.status == 429 || reply.status == 503) reply.headers.emplace_back("Retry-After", "2");
+  if (delay.count() > 0) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(delay).count();
+    reply.headers.emplace_back("Retry-After", fmt::format("{}", seconds));
+  }
   return reply;
 }
 

@@ -1,6 +1,7 @@
 // A request and its reply as handlers see them, apart from the library that reads and writes them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -43,6 +44,8 @@ struct HttpReply {
 HttpReply json_reply(const nlohmann::ordered_json& value, int status = 200);
 // {"error": {"kind": ..., "message": ...}} with the status that fits the kind.
 HttpReply error_reply(const base::Error& error);
+// The same; Retry-After says `delay`, 0: nothing.
+HttpReply error_reply(const base::Error& error, std::chrono::milliseconds delay);
 int http_status(base::ErrorKind kind);
 
 // Values of the query. Errors (kInvalidArgument) name the parameter.

@@ -137,11 +137,12 @@ class HttpTestDaemon {
     config.daemon.status_listen = Address{Address::Kind::kTcp, "127.0.0.1", 0, {}};
     return config;
   }
-  explicit HttpTestDaemon(Config config = quick_config())
+  explicit HttpTestDaemon(Config config = quick_config(), std::uint64_t queue_max = 10'000)
       : folder_(cuzk::testing::TemporaryFolder::Place::kMemory) {
-    auto opened = engine::Engine::open(
-        engine::testing_support::engine_options_in(folder_ / "journal"), scripted_types(),
-        [&](engine::ExecutorEvents& events) {
+    engine::EngineOptions options = engine::testing_support::engine_options_in(folder_ / "journal");
+    options.queue_max = queue_max;
+    auto opened =
+        engine::Engine::open(options, scripted_types(), [&](engine::ExecutorEvents& events) {
           auto executor = std::make_unique<ScriptedExecutor>(events, 2);
           executor_ = executor.get();
           return base::Result<std::unique_ptr<engine::Executor>>(std::move(executor));

@@ -14,6 +14,7 @@
 
 #include "service/metrics_clock.h"
 #include "service/metrics_families.h"
+#include "service/process_facts.h"
 
 namespace cuzk::service {
 namespace {
@@ -151,6 +152,12 @@ std::string Metrics::text(const engine::EngineReport& report) {
                    {{"version", state_->facts.version},
                     {"commit", state_->facts.commit},
                     {"compiler", state_->facts.compiler}});
+    const ProcessFacts process = process_facts();
+    families.gauge("process_resident_memory_bytes", "Resident memory of the daemon.",
+                   static_cast<double>(process.resident_bytes));
+    families.gauge("process_open_fds", "Open files and connections of the daemon.",
+                   static_cast<double>(process.open_files));
+    families.counter("process_cpu_seconds_total", "CPU time of the daemon.", process.cpu_s);
     add_report(report, state_->names.public_kind, now_s(), families);
     all = families.take();
   }

@@ -36,6 +36,8 @@ void add_queues(const EngineReport& report,
   }
   out.gauge("cuzk_queue_depth", "Accepted jobs that have not begun, of all kinds.",
             static_cast<double>(pending));
+  out.gauge("cuzk_waiting_calls", "Calls that wait for the end of a job.",
+            static_cast<double>(report.waiting_calls));
   out.gauge("cuzk_running_jobs", "Jobs that are worked on, of all kinds.",
             static_cast<double>(running));
 }
@@ -91,7 +93,7 @@ void add_memory(const engine::ExecutorReport& report, Families& out) {
             static_cast<double>(report.budget_bytes));
   out.gauge("cuzk_memory_waiting_requests", "Requests that wait for memory.",
             static_cast<double>(ledger.waiting_count));
-  out.gauge("process_resident_memory_bytes", "Resident memory of the proving process.",
+  out.gauge("cuzk_proving_resident_memory_bytes", "Resident memory of the process that proves.",
             static_cast<double>(report.rss_bytes));
 }
 

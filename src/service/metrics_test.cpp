@@ -103,7 +103,7 @@ TEST(MetricsText, ShowsWhatTheReportSays) {
         "cuzk_memory_peak_bytes{category=\"srs\"} 4194304",
         "cuzk_memory_account_budget_bytes{account=\"host\"} 1073741824",
         "cuzk_memory_budget_bytes 1073741824",
-        "process_resident_memory_bytes 128974848",
+        "cuzk_proving_resident_memory_bytes 128974848",
         "cuzk_gpu_workers 2",
         "cuzk_device_busy_workers{device=\"0\",name=\"odd \\\"card\\\"\\n\\\\\"} 1",
         "cuzk_device_wrong_proofs_total{device=\"0\",name=\"odd \\\"card\\\"\\n\\\\\"} 1",

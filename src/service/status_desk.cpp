@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "service/process_facts.h"
+
 namespace cuzk::service {
 
 StatusDesk::StatusDesk(std::function<StatusReport()> make_report)
@@ -69,6 +71,7 @@ StatusReport make_status_report(const Backend& backend, std::uint64_t max_messag
   report.context.now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
                               std::chrono::system_clock::now().time_since_epoch())
                               .count();
+  report.context.daemon_rss_bytes = resident_bytes();
   report.context.version = backend.version;
   report.context.public_kind_name = backend.public_kind_name;
   return report;

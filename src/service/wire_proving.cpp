@@ -123,12 +123,14 @@ void fill_queues(const engine::EngineReport& report, const StatusContext& contex
   message.set_total_proofs_cancelled(cancelled);
 }
 
-void fill_memory(const engine::ExecutorReport& executor, v1::GetStatusResponse& message) {
+void fill_memory(const engine::ExecutorReport& executor, const StatusContext& context,
+                 v1::GetStatusResponse& message) {
   v1::MemoryStatus& memory = *message.mutable_memory();
   memory.set_budget_bytes(executor.budget_bytes);
   memory.set_used_bytes(executor.ledger.total.used_bytes);
   memory.set_peak_bytes(executor.ledger.total.peak_bytes);
   memory.set_rss_bytes(executor.rss_bytes);
+  memory.set_daemon_rss_bytes(context.daemon_rss_bytes);
   for (const auto& account : executor.ledger.accounts) {
     if (account.account != base::Account::pinned()) continue;
     message.set_pinned_memory_bytes(account.use.used_bytes);
@@ -229,7 +231,7 @@ void fill(const engine::EngineReport& report, const StatusContext& context,
   message.set_uptime_seconds(
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, context.now_ms - report.started_ms)) /
       1000);
-  fill_memory(report.executor, message);
+  fill_memory(report.executor, context, message);
   message.set_max_message_bytes(context.max_message_bytes);
   message.set_draining(report.draining);
   const Readiness ready = readiness(report);

@@ -35,6 +35,7 @@ void fill_timeout(const std::string& job_id, const std::string& sentence,
 struct StatusContext {
   std::uint64_t max_message_bytes = 0;
   std::int64_t now_ms = 0;  // since the epoch
+  std::uint64_t daemon_rss_bytes = 0;
   std::string version;
   // Kind and request id of the jobs that run, by the number that executors know them by.
   struct RunningJob {

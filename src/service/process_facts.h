@@ -1,0 +1,18 @@
+// What the kernel says of this process.
+#pragma once
+
+#include <cstdint>
+
+namespace cuzk::service {
+
+struct ProcessFacts {
+  std::uint64_t resident_bytes = 0;  // 0 here and below: the kernel does not tell
+  std::uint64_t open_files = 0;
+  double cpu_s = 0;  // of all threads, in user and kernel
+};
+ProcessFacts process_facts();
+
+// The first of them alone.
+std::uint64_t resident_bytes();
+
+}  // namespace cuzk::service

@@ -1,0 +1,28 @@
+// Fixed times, but for queues.
+#include "service/retry_hint.h"
+
+#include "engine/engine.h"
+
+namespace cuzk::service {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kNoRetry{0};
+constexpr milliseconds kRetryWhenFull{1000};
+constexpr milliseconds kRetryWhenGone{5000};  // a restart takes about that
+
+}  // namespace
+
+milliseconds retry_after(base::ErrorKind kind) {
+  if (kind == base::ErrorKind::kResourceExhausted) return kRetryWhenFull;
+  if (kind == base::ErrorKind::kUnavailable) return kRetryWhenGone;
+  return kNoRetry;
+}
+
+milliseconds retry_after(const base::Error& error, engine::Engine& engine) {
+  if (error.kind != base::ErrorKind::kResourceExhausted) return retry_after(error.kind);
+  return milliseconds(engine.retry_after_ms());
+}
+
+}  // namespace cuzk::service
