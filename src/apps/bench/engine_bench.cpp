@@ -19,7 +19,7 @@ const std::vector<SquaringCircuit>& circuits() {
   return kCircuits;
 }
 constexpr std::size_t kSoakCircuits = 2, kMixedCircuits = 6;
-constexpr std::uint64_t kQueuedMax = 1000, kWarmJobs = 60;
+constexpr std::uint64_t kQueuedMax = 1000, kSoakQueuedMax = 64, kWarmJobs = 60;
 
 }  // namespace
 
@@ -48,21 +48,25 @@ base::Result<LoadJob> EngineBench::mixed_job(std::uint64_t index) const {
   return material_->squaring(index % kMixedCircuits, index);
 }
 
-// An engine that has proved each small circuit once, so that threads, code and allocator are as
-// they are in one that runs.
+// An engine that has proved each small circuit, and in a process that has proved what runs in it
+// once, a PoRep too: so threads, code and allocator are as they are in one that runs.
 base::Result<std::unique_ptr<LoadEngine>> EngineBench::warm_engine(
     EngineSettings settings, const groth16::Control& control) {
   CUZK_TRY(auto load, LoadEngine::open(*material_, settings));
+  const bool with_porep = options_.porep_count > 0 && !porep_is_warm_;
   const MakeJob job_of = [&](std::uint64_t i) -> base::Result<LoadJob> {
-    CUZK_TRY(LoadJob job, material_->squaring(i % kMixedCircuits, i));
+    const bool is_porep = i == kWarmJobs;
+    CUZK_TRY(LoadJob job, is_porep ? material_->porep(options_.porep_count)
+                                   : material_->squaring(i % kMixedCircuits, i));
     job.name = "warm-" + job.name;
     return job;
   };
-  CUZK_TRY(const LoadResult result, run_load(*load, kWarmJobs, job_of, kQueuedMax, control));
+  const LoadPlan plan{kWarmJobs + (with_porep ? 1 : 0), job_of};
+  CUZK_TRY(const LoadResult result, run_load(*load, plan, control));
+  porep_is_warm_ = porep_is_warm_ || with_porep;
   if (result.valid_count != result.job_count) {
     return base::Error{base::ErrorKind::kInternal, "the first jobs failed: " + result.faults.at(0)};
   }
-  load->trace().restart();
   return load;
 }
 
@@ -76,9 +80,9 @@ base::Result<EngineBenchRun> EngineBench::run(const EngineSettings& settings, do
         static_cast<std::uint64_t>(budget_factor * static_cast<double>(need_bytes_));
   }
   CUZK_TRY(const auto load, warm_engine(run.settings, control));
-  CUZK_TRY(run.result, run_load(
-                           *load, options_.job_count,
-                           [this](std::uint64_t i) { return mixed_job(i); }, kQueuedMax, control));
+  const LoadPlan plan{options_.job_count, [this](std::uint64_t i) { return mixed_job(i); },
+                      kQueuedMax, documents != nullptr};
+  CUZK_TRY(run.result, run_load(*load, plan, control));
   if (documents != nullptr) {
     const std::string title =
         fmt::format("{} jobs, {} of them PoReps", run.result.job_count, options_.porep_count);
@@ -109,7 +113,8 @@ base::Result<EngineBenchRun> EngineBench::soak(std::uint64_t job_count, Document
   const MakeJob job_of = [this](std::uint64_t i) {
     return material_->squaring(i % kSoakCircuits, i);
   };
-  CUZK_TRY(run.result, run_load(*load, job_count, job_of, 64, control));
+  const LoadPlan plan{job_count, job_of, kSoakQueuedMax, documents != nullptr};
+  CUZK_TRY(run.result, run_load(*load, plan, control));
   if (documents != nullptr) {
     const std::string title = fmt::format("{} small jobs", job_count);
     *documents = {load->trace().to_json(title), load->trace().to_svg(title)};

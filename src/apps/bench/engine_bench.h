@@ -30,7 +30,8 @@ class EngineBench {
   static base::Result<std::unique_ptr<EngineBench>> make(EngineBenchOptions options,
                                                          base::ProgressSink& progress);
 
-  // One run. Where `trace` is given it takes the run's file and picture.
+  // One run. Where `documents` is given it takes the run's file and picture; the trace then stays
+  // in memory to the end, and is part of what is resident after the run.
   struct Documents {
     std::string json, svg;
   };
@@ -64,6 +65,7 @@ class EngineBench {
   EngineBenchOptions options_;
   std::unique_ptr<LoadMaterial> material_;
   std::uint64_t need_bytes_ = 0;
+  bool porep_is_warm_ = false;  // this process has proved one
 };
 
 }  // namespace cuzk::apps

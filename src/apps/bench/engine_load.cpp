@@ -118,8 +118,10 @@ class LoadRun {
 base::Result<std::unique_ptr<LoadEngine>> LoadEngine::open(const LoadMaterial& material,
                                                            const EngineSettings& settings) {
   std::unique_ptr<LoadEngine> out(new LoadEngine());
-  std::error_code failed;
-  std::filesystem::remove_all(settings.journal_folder, failed);
+  if (!settings.keeps_journal) {
+    std::error_code failed;
+    std::filesystem::remove_all(settings.journal_folder, failed);
+  }
   engine::EngineOptions options;
   options.journal_folder = settings.journal_folder;
   options.queue_max = 0;
@@ -157,12 +159,18 @@ void LoadEngine::drop_keys() {
   }
 }
 
-double LoadResult::floor_s() const {
+double LoadResult::worker_floor_s() const {
   double floor = 0;
   for (std::size_t i = 0; i < engine::kStageCount; ++i) {
     if (workers[i] != 0) floor = std::max(floor, stages[i].busy_s / workers[i]);
   }
   return floor;
+}
+
+double LoadResult::resident_growth_percent() const {
+  if (before.total_bytes() == 0) return 0;
+  return 100 *
+         (static_cast<double>(after.total_bytes()) / static_cast<double>(before.total_bytes()) - 1);
 }
 
 bool LoadResult::counters_are_zero() const {
@@ -171,21 +179,23 @@ bool LoadResult::counters_are_zero() const {
          counts.in_flight_jobs == 0 && counts.slots_held == 0;
 }
 
-base::Result<LoadResult> run_load(LoadEngine& load, std::uint64_t job_count, const MakeJob& job_of,
-                                  std::uint64_t queued_max, const groth16::Control& control) {
+base::Result<LoadResult> run_load(LoadEngine& load, const LoadPlan& plan,
+                                  const groth16::Control& control) {
   LoadResult result;
-  result.job_count = job_count;
+  result.job_count = plan.job_count;
+  result.core_count = std::max(1u, std::thread::hardware_concurrency());
+  load.trace().restart();
   load.drop_keys();
   CUZK_TRY(result.before, engine::read_resident());
   result.descriptors_before = engine::open_descriptor_count();
   const bool has_peak = engine::reset_peak_resident();
   base::Ledger::process().reset_peaks();
-  control.begin_stage("jobs", job_count);
+  control.begin_stage("jobs", plan.job_count);
   const double cpu_before_s = cpu_seconds();
   const Clock::time_point begin = Clock::now();
-  LoadRun run(load, job_of);
-  for (std::uint64_t i = 0; i < job_count; ++i) {
-    CUZK_TRY_STATUS(run.settle(queued_max, control, result));
+  LoadRun run(load, plan.job_of);
+  for (std::uint64_t i = 0; i < plan.job_count; ++i) {
+    CUZK_TRY_STATUS(run.settle(plan.queued_max, control, result));
     CUZK_TRY_STATUS(run.submit(i));
   }
   CUZK_TRY_STATUS(run.settle(1, control, result));
@@ -203,6 +213,7 @@ base::Result<LoadResult> run_load(LoadEngine& load, std::uint64_t job_count, con
     result.resident_peak_bytes =
         std::max(result.resident_peak_bytes, sample.resident.total_bytes());
   }
+  if (!plan.keeps_trace) load.trace().restart();
   load.drop_keys();
   CUZK_TRY(result.after, engine::read_resident());
   result.descriptors_after = engine::open_descriptor_count();

@@ -33,11 +33,6 @@ bool is_good(const EngineBenchRun& run) {
          within_budget(run);
 }
 
-// 100 means that the busiest kind of worker never waited.
-double percent_of_floor(const LoadResult& result) {
-  return result.wall_s > 0 ? 100 * result.floor_s() / result.wall_s : 0;
-}
-
 Json resident_json(const engine::Resident& resident) {
   return {{"total_bytes", resident.total_bytes()},
           {"anonymous_bytes", resident.anonymous_bytes},
@@ -67,12 +62,16 @@ Json run_json(const EngineBenchRun& run) {
           {"stages", stages},
           {"wall_s", result.wall_s},
           {"cpu_s", result.cpu_s},
+          {"cores", result.core_count},
+          {"worker_floor_s", result.worker_floor_s()},
+          {"cpu_floor_s", result.cpu_floor_s()},
           {"floor_s", result.floor_s()},
-          {"percent_of_floor", percent_of_floor(result)},
+          {"percent_of_floor", result.percent_of_floor()},
           {"ledger_peak_bytes", result.ledger_peak_bytes},
           {"resident_peak_bytes", result.resident_peak_bytes},
           {"resident_before", resident_json(result.before)},
           {"resident_after", resident_json(result.after)},
+          {"resident_growth_percent", result.resident_growth_percent()},
           {"descriptors_before", result.descriptors_before},
           {"descriptors_after", result.descriptors_after},
           {"evicted_keys", counts.evicted_keys},
@@ -81,23 +80,27 @@ Json run_json(const EngineBenchRun& run) {
           {"counters_are_zero", result.counters_are_zero()}};
 }
 
+// Floors: busiest kind of worker, CPU; the larger as a part of the time. Resident: all, of which
+// anonymous.
 std::string table(const std::vector<EngineBenchRun>& runs) {
   std::string out = fmt::format(
-      "{:>10} {:>3} {:>3} {:>3} {:>3} {:>11} {:>8} {:>8} {:>8} {:>6} {:>9} {:>9} {:>8} {:>8}\n",
-      "budget MiB", "pw", "gw", "gt", "j", "valid", "wall s", "cpu s", "floor s", "%", "ledger",
-      "RSS peak", "before", "after");
+      "{:>6} {:>2} {:>2} {:>2} {:>3} {:>11} {:>7} {:>7} {:>7} {:>7} {:>5} {:>8} {:>8} {:>13} "
+      "{:>13} {:>6}\n",
+      "budget", "pw", "gw", "gt", "j", "valid", "wall s", "cpu s", "workers", "cpu", "%", "ledger",
+      "RSS peak", "before, anon", "after, anon", "more");
   for (const EngineBenchRun& run : runs) {
     const LoadResult& r = run.result;
     out += fmt::format(
-        "{:>10.0f} {:>3} {:>3} {:>3} {:>3} {:>5}/{:<5} {:>8.2f} {:>8.2f} {:>8.2f} {:>6.1f} "
-        "{:>9.1f} {:>9.1f} {:>8.1f} {:>8.1f}\n",
+        "{:>6.0f} {:>2} {:>2} {:>2} {:>3} {:>5}/{:<5} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} "
+        "{:>5.1f} {:>8.1f} {:>8.1f} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f} {:>5.1f}%\n",
         mib(run.settings.budget_bytes), r.workers[0], r.workers[1], r.workers[2],
-        r.report.jobs_in_flight_max, r.valid_count, r.job_count, r.wall_s, r.cpu_s, r.floor_s(),
-        percent_of_floor(r), mib(r.ledger_peak_bytes), mib(r.resident_peak_bytes),
-        mib(r.before.total_bytes()), mib(r.after.total_bytes()));
+        r.report.jobs_in_flight_max, r.valid_count, r.job_count, r.wall_s, r.cpu_s,
+        r.worker_floor_s(), r.cpu_floor_s(), r.percent_of_floor(), mib(r.ledger_peak_bytes),
+        mib(r.resident_peak_bytes), mib(r.before.total_bytes()), mib(r.before.anonymous_bytes),
+        mib(r.after.total_bytes()), mib(r.after.anonymous_bytes), r.resident_growth_percent());
     for (const std::string& fault : r.faults) out += "  " + printable(fault) + "\n";
   }
-  return out;
+  return out + "Memory in MiB. Floors in seconds: of the busiest kind of worker, of the CPUs.\n";
 }
 
 Answer runs_answer(const std::vector<EngineBenchRun>& runs) {
@@ -110,6 +113,7 @@ Answer runs_answer(const std::vector<EngineBenchRun>& runs) {
   Answer answer(table(runs), good ? kExitYes : kExitNo);
   answer.add("runs", std::move(list), "")
       .add("threads", base::thread_count(), "threads of computation")
+      .add("cores", runs.at(0).result.core_count, "cores")
       .add_bytes("need_bytes", runs.at(0).need_bytes, "largest job's need");
   return answer;
 }
@@ -184,12 +188,13 @@ base::Result<Answer> bench_engine(const EngineLoadRequest& request, Session& ses
     return runs_answer(runs);
   }
   EngineBench::Documents documents;
+  EngineBench::Documents* const wanted = outputs.empty() ? nullptr : &documents;
   std::vector<EngineBenchRun> runs;
   if (request.soak_count != 0) {
-    CUZK_TRY(auto run, bench->soak(request.soak_count, &documents, session.control()));
+    CUZK_TRY(auto run, bench->soak(request.soak_count, wanted, session.control()));
     runs.push_back(std::move(run));
   } else {
-    CUZK_TRY(auto run, bench->run(options.settings, factor, &documents, session.control()));
+    CUZK_TRY(auto run, bench->run(options.settings, factor, wanted, session.control()));
     runs.push_back(std::move(run));
   }
   CUZK_TRY_STATUS(write_documents(request, documents));
