@@ -153,11 +153,21 @@ void add_load_command(CLI::App& group, Invocation& invocation) {
       ->type_name("KEY=VALUE,...");
   command->add_option("--rate", flags->rate, "Jobs a second (default: as concurrency allows)")
       ->check(CLI::Range(0.001, 100000.0));
-  command->add_option("--concurrency", flags->concurrency, "Jobs at once (default: 4)")
+  command
+      ->add_option("--concurrency", flags->concurrency,
+                   "Jobs at once; with --rate: submissions at once (default: 4)")
       ->check(CLI::Range(1u, 1024u));
+  command
+      ->add_option("--awaits", flags->awaits,
+                   "With --rate: jobs awaited at once; more are sent all the same (default: 1000)")
+      ->check(CLI::Range(0u, 100000u));
   command->add_option("--count", flags->count, "Jobs in all (default: 100)")
       ->check(CLI::Range(1u, 10000000u));
   command->add_option("--duration", flags->duration, "Instead of a count: how long, e.g. 60s");
+  command->add_option("--status-interval", flags->status_interval,
+                      "How often the status is asked for and timed, 0: never (default: 100ms)");
+  command->add_flag("--leave-open", flags->leave_open,
+                    "With --rate: do not wait for jobs that are open when all are sent");
   command->callback([&invocation, flags] {
     invocation.action = [flags](Session& session) { return bench_load(*flags, session); };
   });

@@ -76,11 +76,14 @@ base::Result<Answer> run_top(const TopFlags& flags, Session& session);
 
 struct LoadFlags {
   ClientFlags client;
-  std::vector<std::string> mix;  // "circuit=NAME,witness=FILE[,weight=N]", "c1=FILE[,...]"
-  double rate = 0;               // submissions a second; 0: as fast as `concurrency` allows
-  std::uint32_t concurrency = 4;
+  std::vector<std::string> mix;   // "circuit=NAME,witness=FILE[,weight=N]", "c1=FILE[,...]"
+  double rate = 0;                // submissions a second; 0: as fast as `concurrency` allows
+  std::uint32_t concurrency = 4;  // submissions at once, and without a rate jobs at once
+  std::uint32_t awaits = 1000;    // with a rate: jobs that are awaited at once
   std::uint32_t count = 100;
-  std::string duration;  // instead of a count
+  std::string duration;                   // instead of a count
+  std::string status_interval = "100ms";  // between questions for the status; "0": none
+  bool leave_open = false;                // with a rate: jobs that are open at the end are left
 };
 base::Result<Answer> bench_load(const LoadFlags& flags, Session& session);
 

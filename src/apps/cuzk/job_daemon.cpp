@@ -34,6 +34,8 @@ using base::LogLevel;
 using service::Config;
 
 constexpr std::chrono::milliseconds kLookAgain{1'000};
+// A proving process that crashed is back by then.
+constexpr std::chrono::seconds kUnhealthyPatience{5};
 
 base::Result<std::unique_ptr<engine::Engine>> open_engine(
     const Config& config, const std::shared_ptr<const engine::JobTypes>& types) {
@@ -120,6 +122,7 @@ void reload(service::Daemon& daemon, const DaemonRequest& request, const CommonO
 base::Status serve(service::Daemon& daemon, engine::Engine& engine, const DaemonRequest& request,
                    const CommonOptions& common, const service::Supervisor& supervisor) {
   const auto interval = std::min(kLookAgain, supervisor.watchdog_interval().value_or(kLookAgain));
+  auto healthy_at = std::chrono::steady_clock::now();
   while (true) {
     const DaemonSignal signal = wait_daemon_signal(interval);
     supervisor.alive();
@@ -129,9 +132,11 @@ base::Status serve(service::Daemon& daemon, engine::Engine& engine, const Daemon
       reload(daemon, request, common);
       supervisor.ready("serving");
     }
+    const service::Readiness state = service::readiness(engine.report());
+    const auto now = std::chrono::steady_clock::now();
+    if (state.ready) healthy_at = now;
     if (!daemon.config().daemon.exit_when_unhealthy) continue;
-    const service::Readiness now = service::readiness(engine.report());
-    if (!now.ready) return Error{ErrorKind::kUnavailable, now.reason};
+    if (now - healthy_at >= kUnhealthyPatience) return Error{ErrorKind::kUnavailable, state.reason};
   }
 }
 

@@ -1,6 +1,7 @@
 // Load on a daemon. With a rate the schedule is fixed beforehand and latency counts from the
 // planned moment, so that a daemon that stalls is not spared the jobs that it kept from being sent.
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -9,104 +10,92 @@
 #include <unistd.h>
 
 #include "apps/cuzk/job_client.h"
+#include "apps/cuzk/load_mix.h"
 #include "apps/cuzk/load_summary.h"
 #include "service/config_duration.h"
 
 namespace cuzk::apps {
 namespace {
 
-using base::Error;
-using base::ErrorKind;
 using Clock = std::chrono::steady_clock;
+using nlohmann::ordered_json;
 
 constexpr double kMsPerSecond = 1000;
-constexpr std::uint64_t kWeightMax = 1'000'000;
-
-struct Share {
-  PreparedJob job;
-  double weight = 1;
-};
 
 double ms_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count() * kMsPerSecond;
 }
 
-base::Result<std::uint64_t> whole(const std::string& key, const std::string& value) {
-  if (value.empty() || value.size() > 18 ||
-      value.find_first_not_of("0123456789") != std::string::npos) {
-    return Error{ErrorKind::kInvalidArgument,
-                 fmt::format("--job: {}: '{}' is no whole number", key, value)};
-  }
-  return std::stoull(value);
+Clock::duration seconds_of(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-base::Status take(const std::string& key, const std::string& value, SubmitFlags& flags,
-                  double& weight) {
-  if (key == "circuit") {
-    flags.circuit = value;
-  } else if (key == "witness") {
-    flags.witness = value;
-  } else if (key == "c1") {
-    flags.c1 = value;
-  } else if (key == "priority") {
-    flags.priority = value;
-  } else if (key == "miner-id") {
-    CUZK_TRY(flags.miner_id, whole(key, value));
-  } else if (key == "weight") {
-    CUZK_TRY(const std::uint64_t number, whole(key, value));
-    if (number < 1 || number > kWeightMax) {
-      return Error{ErrorKind::kInvalidArgument,
-                   fmt::format("--job: weight: {} is outside 1 to {}", number, kWeightMax)};
-    }
-    weight = static_cast<double>(number);
-  } else {
-    return Error{
-        ErrorKind::kInvalidArgument,
-        fmt::format("--job: there is no '{}'; circuit, witness, c1, miner-id, priority and "
-                    "weight are known",
-                    key)};
-  }
-  return base::ok_status();
+std::string problem_of(const base::Error& error) {
+  return std::string(base::to_string(error.kind));
 }
 
-base::Result<Share> parse_share(const std::string& text) {
-  SubmitFlags flags;
-  Share share;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string part = text.substr(at, end - at);
-    const std::size_t equals = part.find('=');
-    if (equals == std::string::npos) {
-      return Error{ErrorKind::kInvalidArgument,
-                   fmt::format("--job: '{}' is no KEY=VALUE", part.substr(0, 64))};
-    }
-    CUZK_TRY_STATUS(take(part.substr(0, equals), part.substr(equals + 1), flags, share.weight));
-    at = end + 1;
+// Asks for the status at fixed moments, over a connection of its own. One question at a time: those
+// whose moment passes meanwhile are left out.
+class StatusProbe {
+ public:
+  StatusProbe(service::Client& client, Clock::duration interval)
+      : thread_([this, &client, interval](const std::stop_token& stop) {
+          auto due = Clock::now();
+          while (!stop.stop_requested()) {
+            std::this_thread::sleep_until(due);
+            note(client.status(), ms_between(due, Clock::now()));
+            due = std::max(due + interval, Clock::now());
+          }
+        }) {}
+
+  LoadSurroundings stop() {
+    thread_.request_stop();
+    thread_.join();
+    return seen_;
   }
-  CUZK_TRY(share.job, prepare_job(flags));
-  return share;
-}
+
+ private:
+  void note(const base::Result<ordered_json>& status, double ms) {
+    if (!status.ok()) {
+      ++seen_.status_failed;
+      return;
+    }
+    seen_.status_ms.push_back(ms);
+    const std::uint64_t rss =
+        status->value("memory", ordered_json::object()).value("daemon_rss_bytes", std::uint64_t{0});
+    if (seen_.status_ms.size() == 1) seen_.rss_first_bytes = rss;
+    seen_.rss_max_bytes = std::max(seen_.rss_max_bytes, rss);
+    seen_.rss_last_bytes = rss;
+  }
+
+  LoadSurroundings seen_;
+  std::jthread thread_;
+};
 
 // What all senders share.
 class Run {
  public:
-  Run(const LoadFlags& flags, std::vector<Share> mix, std::optional<Clock::duration> duration,
-      service::Client& client, Session& session)
+  Run(const LoadFlags& flags, std::vector<LoadShare> mix, std::optional<Clock::duration> duration,
+      std::unique_ptr<service::Client> client, Session& session)
       : flags_(flags),
         mix_(std::move(mix)),
         duration_(duration),
-        client_(client),
-        session_(session) {
+        session_(session),
+        client_(std::move(client)) {
     std::vector<double> weights;
-    for (const Share& share : mix_) weights.push_back(share.weight);
+    for (const LoadShare& share : mix_) weights.push_back(share.weight);
     pick_ = std::discrete_distribution<std::size_t>(weights.begin(), weights.end());
   }
 
-  std::vector<LoadSample> run() {
+  std::vector<LoadSample> run(LoadSurroundings& around) {
     session_.progress().begin_stage("load", duration_ ? 0 : flags_.count);
     std::vector<std::jthread> senders;
     for (std::uint32_t i = 0; i < flags_.concurrency; ++i) senders.emplace_back([this] { send(); });
     senders.clear();  // joins
+    around.sending_s = ms_between(begin_, Clock::now()) / kMsPerSecond;
+    wait_for_open();
+    client_.reset();  // ends what is still open
+    around.awaits_open_max = open_max_;
     return std::move(samples_);
   }
 
@@ -119,43 +108,55 @@ class Run {
   };
   std::optional<Turn> next() {
     const std::lock_guard lock(mutex_);
-    const auto now = Clock::now();
-    Clock::time_point due = now;
-    if (flags_.rate > 0) {
-      due = begin_ + std::chrono::duration_cast<Clock::duration>(
-                         std::chrono::duration<double>(static_cast<double>(given_) / flags_.rate));
-    }
+    Clock::time_point due = Clock::now();
+    if (flags_.rate > 0) due = begin_ + seconds_of(static_cast<double>(given_) / flags_.rate);
     const bool over = duration_ ? due - begin_ >= *duration_ : given_ >= flags_.count;
-    if (over || session_.stop_token().stop_requested()) return std::nullopt;
+    if (over || stopped()) return std::nullopt;
     return Turn{given_++, pick_(random_), due};
   }
+  bool stopped() const { return session_.stop_token().stop_requested(); }
 
   void send() {
     while (const auto turn = next()) {
       std::this_thread::sleep_until(turn->due);
-      LoadSample sample = one(*turn);
-      session_.progress().advance(1);
-      const std::lock_guard lock(mutex_);
-      samples_.push_back(std::move(sample));
+      one(*turn);
     }
   }
 
-  LoadSample one(const Turn& turn) {
+  void one(const Turn& turn) {
     PreparedJob job = mix_[turn.share].job;
     const std::string id = fmt::format("load-{}-{:x}-{}", ::getpid(), nonce_, turn.number);
     (job.circuit ? job.circuit->request_id : job.proof->request_id) = id;
     LoadSample sample;
     const auto begin = Clock::now();
-    const auto sent = send_job(client_, job);
+    const auto sent = send_job(*client_, job);
     if (!sent.ok()) {
-      sample.problem = std::string(base::to_string(sent.error().kind));
-      return sample;
+      sample.problem = problem_of(sent.error());
+      return add(std::move(sample));
     }
     sample.submit_ms = ms_between(begin, Clock::now());
-    const auto awaited = client_.await(id, std::nullopt, session_.stop_token());
-    sample.latency_ms = ms_between(turn.due, Clock::now());
+    if (flags_.rate == 0) {
+      const auto awaited = client_->await(id, std::nullopt, session_.stop_token());
+      return add(ended(std::move(sample), turn.due, awaited));
+    }
+    if (!open()) {
+      sample.unawaited = true;
+      return add(std::move(sample));
+    }
+    client_->await_then(id, [this, sample, due = turn.due](const auto& awaited) {
+      add(ended(sample, due, awaited));
+      const std::lock_guard lock(mutex_);
+      --open_count_;
+      changed_.notify_all();
+    });
+  }
+
+  LoadSample ended(LoadSample sample, Clock::time_point due,
+                   const base::Result<service::Client::Awaited>& awaited) const {
+    sample.latency_ms = ms_between(due, Clock::now());
     if (!awaited.ok()) {
-      sample.problem = std::string(base::to_string(awaited.error().kind));
+      sample.unawaited = leaving_;
+      sample.problem = problem_of(awaited.error());
       return sample;
     }
     const std::string state = awaited->job.value("state", std::string());
@@ -164,39 +165,77 @@ class Run {
     return sample;
   }
 
+  // A place among those that are awaited.
+  bool open() {
+    const std::lock_guard lock(mutex_);
+    if (open_count_ >= flags_.awaits) return false;
+    open_max_ = std::max<std::uint64_t>(open_max_, ++open_count_);
+    return true;
+  }
+
+  void wait_for_open() {
+    constexpr auto kLookAgain = std::chrono::milliseconds(100);  // for Ctrl-C
+    std::unique_lock lock(mutex_);
+    while (open_count_ > 0 && !flags_.leave_open && !stopped()) {
+      changed_.wait_for(lock, kLookAgain);
+    }
+    leaving_ = true;
+  }
+
+  void add(LoadSample sample) {
+    session_.progress().advance(1);
+    const std::lock_guard lock(mutex_);
+    samples_.push_back(std::move(sample));
+  }
+
   const LoadFlags& flags_;
-  const std::vector<Share> mix_;
+  const std::vector<LoadShare> mix_;
   const std::optional<Clock::duration> duration_;
-  service::Client& client_;
   Session& session_;
   const Clock::time_point begin_ = Clock::now();
   const std::uint32_t nonce_ = std::random_device()();
   std::mutex mutex_;
-  std::uint64_t given_ = 0;
+  std::condition_variable changed_;
+  std::uint64_t given_ = 0, open_count_ = 0, open_max_ = 0;
+  std::atomic<bool> leaving_ = false;
   std::mt19937_64 random_{1};
   std::discrete_distribution<std::size_t> pick_;
   std::vector<LoadSample> samples_;
+  std::unique_ptr<service::Client> client_;
 };
+
+base::Result<std::optional<Clock::duration>> duration_of(const std::string& text,
+                                                         const char* flag) {
+  if (text.empty() || text == "0") return std::optional<Clock::duration>();
+  const auto parsed = service::parse_duration(text);
+  if (!parsed.ok()) return base::Error(parsed.error()).within(flag);
+  return std::optional<Clock::duration>(*parsed);
+}
 
 }  // namespace
 
 base::Result<Answer> bench_load(const LoadFlags& flags, Session& session) {
-  std::vector<Share> mix;
+  std::vector<LoadShare> mix;
   for (const std::string& text : flags.mix) {
-    CUZK_TRY(Share share, parse_share(text));
+    CUZK_TRY(LoadShare share, parse_load_share(text));
     mix.push_back(std::move(share));
   }
-  std::optional<Clock::duration> duration;
-  if (!flags.duration.empty()) {
-    const auto parsed = service::parse_duration(flags.duration);
-    if (!parsed.ok()) return Error(parsed.error()).within("--duration");
-    duration = *parsed;
-  }
-  CUZK_TRY(const auto client, make_client(flags.client));
-  CUZK_TRY(const auto status, client->status());  // a daemon that is not there is one error
-  Run run(flags, std::move(mix), duration, *client, session);
-  const auto samples = run.run();
-  return load_answer(samples, session.elapsed_s());
+  CUZK_TRY(const auto duration, duration_of(flags.duration, "--duration"));
+  CUZK_TRY(const auto interval, duration_of(flags.status_interval, "--status-interval"));
+  CUZK_TRY(auto client, make_client(flags.client));
+  CUZK_TRY(const auto watcher, make_client(flags.client));
+  CUZK_TRY(const auto status, watcher->status());  // a daemon that is not there is one error
+  std::optional<StatusProbe> probe;
+  if (interval) probe.emplace(*watcher, *interval);
+  LoadSurroundings around;
+  Run run(flags, std::move(mix), duration, std::move(client), session);
+  LoadSurroundings sent;
+  const auto samples = run.run(sent);
+  if (probe) around = probe->stop();
+  around.sending_s = sent.sending_s;
+  around.awaits_open_max = sent.awaits_open_max;
+  around.elapsed_s = session.elapsed_s();
+  return load_answer(samples, around);
 }
 
 }  // namespace cuzk::apps
