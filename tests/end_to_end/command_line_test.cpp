@@ -57,6 +57,34 @@ TEST(CommandLine, VersionTellsBuildFacts) {
   }
 }
 
+TEST(CommandLine, NumbersAreDecimalAndFit) {
+  const TemporaryFolder scratch;
+  for (const char* number : {"-1", "010", "0x10", "18446744073709551616", "1e3", "+1", " 1", ""}) {
+    const CommandResult result =
+        run_cuzk({"filecoin", "seal", "--sector-size", "2KiB", "--dir", scratch.file("s"),
+                  std::string("--miner-id=") + number});
+    expect_one_sentence(result);
+    EXPECT_THAT(result.err, HasSubstr("--miner-id")) << number;
+    EXPECT_FALSE(std::filesystem::exists(scratch / "s")) << number;
+  }
+  expect_one_sentence(run_cuzk({"bench", "ntt", "--size-log2", "010"}));
+  expect_one_sentence(run_cuzk({"verify", "--threads", "-1"}));
+}
+
+TEST(CommandLine, UnknownWordsAreNamed) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"bogus"}, {"filecoin", "bogus"}, {"bench", "bogus", "--json"}, {"--json", "bogus"}}) {
+    const CommandResult result = run_cuzk(words);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.out + result.err, HasSubstr("bogus' is no command"));
+  }
+  EXPECT_EQ(run_cuzk({"--help", "bogus"}).exit_code, 0);
+  const CommandResult level = run_cuzk({"verify", "--check-key", "bogus"});
+  expect_one_sentence(level);
+  EXPECT_THAT(run_cuzk({"prove", "--check-key", "1"}).err,
+              HasSubstr("expected none, canonical, curve or subgroup, found '1'"));
+}
+
 TEST(CommandLine, UsageErrorsAreOneSentenceAndExitCodeTwo) {
   expect_one_sentence(run_cuzk({}));
   expect_one_sentence(run_cuzk({"frobnicate"}));

@@ -25,8 +25,8 @@ namespace cuzk::testing {
 // Starts `cuzk daemon --config` with a file of this text and waits until it listens.
 class DaemonProcess {
  public:
-  DaemonProcess(const fs::path& folder, const std::string& toml)
-      : config_(folder / "cuzk.toml"), log_(folder / "daemon.log") {
+  DaemonProcess(const fs::path& folder, const std::string& toml, std::string program = CUZK_COMMAND)
+      : program_(std::move(program)), config_(folder / "cuzk.toml"), log_(folder / "daemon.log") {
     write_text(config_, toml);
     start();
   }
@@ -45,9 +45,9 @@ class DaemonProcess {
     posix_spawn_file_actions_addopen(&actions, 2, log_.c_str(), O_WRONLY | O_CREAT | O_APPEND,
                                      0600);
     posix_spawn_file_actions_adddup2(&actions, 2, 1);
-    std::string words[] = {CUZK_COMMAND, "daemon", "--config", config_.string()};
+    std::string words[] = {program_, "daemon", "--config", config_.string()};
     char* raw[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
-    ASSERT_EQ(::posix_spawn(&id_, CUZK_COMMAND, &actions, nullptr, raw, environ), 0);
+    ASSERT_EQ(::posix_spawn(&id_, program_.c_str(), &actions, nullptr, raw, environ), 0);
     posix_spawn_file_actions_destroy(&actions);
     wait_for("listening on");
   }
@@ -94,6 +94,7 @@ class DaemonProcess {
     return true;
   }
 
+  const std::string program_;
   fs::path config_, log_;
   pid_t id_ = 0;
   std::optional<int> exit_code_;

@@ -179,6 +179,18 @@ async function refusals(engine, request) {
       grpc.status.INVALID_ARGUMENT],
     [{ ...request, request_id: "bad\u0001id" }, grpc.status.INVALID_ARGUMENT],
   ];
+  const good = request.vanilla_proof?.length > 0 ? request.vanilla_proof : null;
+  const hostile = [
+    Buffer.from("not JSON"), Buffer.from("[".repeat(100_000)), Buffer.alloc(1000),
+    Buffer.from('{"a":'.repeat(100_000)), Buffer.from('{"SectorNum":1}'),
+    Buffer.from('{"SectorNum":1,"Phase1Out":"***","SectorSize":2048}'),
+    Buffer.alloc(200 << 20, "["),
+    ...(good ? [good.subarray(0, good.length - 1), Buffer.concat([good, good])] : []),
+  ];
+  hostile.forEach((vanilla_proof, index) => cases.push([
+    { ...request, request_id: `h${index}`, proof_kind: "POREP_SEAL_COMMIT", registered_proof: 5,
+      vanilla_proof, vanilla_proofs: [] },
+    grpc.status.INVALID_ARGUMENT]));
   for (const [bad, code] of cases) {
     const error = await refusal(engine, "SubmitProof", bad);
     assert.equal(error.code, code, `${bad.request_id}: ${error.message}`);
