@@ -43,7 +43,8 @@ class StatusProbe {
           auto due = Clock::now();
           while (!stop.stop_requested()) {
             std::this_thread::sleep_until(due);
-            note(client.status(), ms_between(due, Clock::now()));
+            const auto status = client.status();
+            note(status, ms_between(due, Clock::now()));
             due = std::max(due + interval, Clock::now());
           }
         }) {}
