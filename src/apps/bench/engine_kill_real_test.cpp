@@ -125,7 +125,9 @@ TEST(EngineKillReal, LosesNothingAndAnswersNothingWrongly) {
     ASSERT_TRUE(result.ok()) << "accepted job " << number << ": " << result.error().message;
     EXPECT_TRUE(job->check(*result).ok()) << number;
     const auto before = told.find(number);
-    if (before != told.end()) EXPECT_EQ(hash::sha256(*result), before->second) << number;
+    if (before != told.end()) {
+      EXPECT_EQ(hash::sha256(*result), before->second) << number;
+    }
   }
   EXPECT_GT(accepted.size(), static_cast<std::size_t>(kills)) << "the processes did too little";
   EXPECT_LT(longest, seconds(5)) << "a restart took long";
