@@ -1,6 +1,6 @@
 #!/bin/bash
-# Puts Curio's public proto file, by which its client calls a daemon, into a cache folder outside the
-# repository and prints its path. Exit 1 with a sentence when that cannot be done.
+# Puts Curio's public proto file, by which its client calls a daemon, into a cache folder outside
+# the repository and prints its path. Exit 1 with a sentence when that cannot be done.
 #     setup_curio_proto.sh [REPOSITORY]    another copy of Curio's repository than the public one
 set -euo pipefail
 

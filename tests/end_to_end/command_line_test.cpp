@@ -60,9 +60,8 @@ TEST(CommandLine, VersionTellsBuildFacts) {
 TEST(CommandLine, NumbersAreDecimalAndFit) {
   const TemporaryFolder scratch;
   for (const char* number : {"-1", "010", "0x10", "18446744073709551616", "1e3", "+1", " 1", ""}) {
-    const CommandResult result =
-        run_cuzk({"filecoin", "seal", "--sector-size", "2KiB", "--dir", scratch.file("s"),
-                  std::string("--miner-id=") + number});
+    const CommandResult result = run_cuzk({"filecoin", "seal", "--sector-size", "2KiB", "--dir",
+                                           scratch.file("s"), std::string("--miner-id=") + number});
     expect_one_sentence(result);
     EXPECT_THAT(result.err, HasSubstr("--miner-id")) << number;
     EXPECT_FALSE(std::filesystem::exists(scratch / "s")) << number;

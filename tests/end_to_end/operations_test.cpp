@@ -30,6 +30,13 @@ class Operations : public ::testing::Test {
   }
   static std::string cpu_only() { return "[gpus]\ncpu = \"only\"\n"; }
 
+  // A program that is cuzk in an environment changed by these words of env(1).
+  std::string cuzk_with(const std::string& changes) const {
+    const std::string program = scratch_.file("cuzk-elsewhere");
+    write_text(program, "#!/bin/sh\nexec env " + changes + " " + CUZK_COMMAND + " \"$@\"\n");
+    fs::permissions(program, fs::perms::owner_all);
+    return program;
+  }
   CommandResult cuzk(std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"--addr", "unix://" + scratch_.file("cuzk.sock")});
     return run_cuzk(arguments);
@@ -167,24 +174,20 @@ TEST_F(Operations, StartsWithoutHomeOrTemporaryFolderAndAmongForeignFiles) {
     write_text(scratch_ / "journal" / name, "of somebody else");
     ::chmod((scratch_ / "journal" / name).c_str(), 0400);
   }
-  ::setenv("TMPDIR", "/proc/none", 1);
-  const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
-  ::unsetenv("HOME");
-  DaemonProcess daemon(scratch_.path(), toml("", cpu_only()));
-  ::unsetenv("TMPDIR");
-  if (!home.empty()) ::setenv("HOME", home.c_str(), 1);
+  DaemonProcess daemon(scratch_.path(), toml("", cpu_only()),
+                       cuzk_with("-u HOME TMPDIR=/proc/none"));
   EXPECT_EQ(submit("a", {"--wait"}).exit_code, 0) << daemon.log();
   EXPECT_EQ(daemon.stop(), 0) << daemon.log();
 }
 
 TEST_F(Operations, WithoutACardItSaysSoOrProvesOnTheCpu) {
-  ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  const std::string program = cuzk_with("CUDA_VISIBLE_DEVICES=");
   write_text(scratch_ / "never.toml", toml("", "[gpus]\ncpu = \"never\"\n"));
-  const CommandResult never = run_cuzk({"daemon", "--config", scratch_.file("never.toml")});
+  const CommandResult never =
+      run_program(program, {"daemon", "--config", scratch_.file("never.toml")});
   EXPECT_EQ(never.exit_code, 2) << never.out << never.err;
   EXPECT_THAT(never.err, HasSubstr("the configuration wants a card"));
-  DaemonProcess daemon(scratch_.path(), toml());
-  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  DaemonProcess daemon(scratch_.path(), toml(), program);
   EXPECT_THAT(daemon.log(), HasSubstr("proving on the CPU"));
   EXPECT_EQ(submit("a", {"--wait"}).exit_code, 0) << daemon.log();
 }

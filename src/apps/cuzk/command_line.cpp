@@ -107,9 +107,9 @@ std::optional<base::Error> unknown_command(const CLI::App& app, int argument_cou
     const auto named = current->get_subcommands(
         [&word](const CLI::App* command) { return command->check_name(word); });
     if (named.empty()) {
-      return base::Error{base::ErrorKind::kInvalidArgument,
-                         fmt::format("'{} {}' is no command; see {} --help", path,
-                                     printable(word), path)};
+      return base::Error{
+          base::ErrorKind::kInvalidArgument,
+          fmt::format("'{} {}' is no command; see {} --help", path, printable(word), path)};
     }
     path += " " + word;
     current = named.front();
@@ -198,8 +198,7 @@ void add_key_check_option(CLI::App& command, formats::KeyCheck& target) {
   const auto set = [&target](const std::string& level) { target = kLevels.at(level); };
   const auto check = [](const std::string& level) {
     if (kLevels.contains(level)) return std::string();
-    return fmt::format("expected none, canonical, curve or subgroup, found '{}'",
-                       printable(level));
+    return fmt::format("expected none, canonical, curve or subgroup, found '{}'", printable(level));
   };
   command
       .add_option_function<std::string>(
