@@ -135,7 +135,9 @@ TEST_F(Operations, ClientsThatAreKilledLeaveNothingBehind) {
   for (int i = 0; i < 200 && metric(daemon, "cuzk_waiting_calls") < 10; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  if (jobs_in("completed") < 101) EXPECT_EQ(metric(daemon, "cuzk_waiting_calls"), 10);
+  if (jobs_in("completed") < 101) {
+    EXPECT_EQ(metric(daemon, "cuzk_waiting_calls"), 10);
+  }
   for (const pid_t client : clients) {
     ::kill(client, SIGKILL);
     ::waitpid(client, nullptr, 0);
