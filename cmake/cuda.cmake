@@ -40,7 +40,7 @@ if(CUZK_BUILD_TESTS AND NOT CUZK_SANITIZE)
            COMMAND ${CMAKE_COMMAND} -E env BUILD=${CMAKE_CURRENT_BINARY_DIR}/device_code JOBS=1
                    sh ${PROJECT_SOURCE_DIR}/tools/cuda_compile.sh ci)
   set_tests_properties(cuda.device_code_compiles PROPERTIES SKIP_RETURN_CODE 77 LABELS cuda_test
-                       TIMEOUT 900)
+                       TIMEOUT 900 COST 500)
 endif()
 
 if(CUZK_CUDA)
