@@ -14,7 +14,7 @@ export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/tools/tsan_suppressions.txt
 # A room's name is added here once its suite was seen clean and the whole ends in time.
 sanitized_rooms=(base field curve poly msm hash r1cs groth16 formats filecoin engine service)
-threaded_rooms=(base poly msm engine)
+threaded_rooms=(base poly msm)
 
 say() { printf '\n== %s (%s s so far)\n' "$*" "$SECONDS"; }
 
