@@ -18,16 +18,23 @@ nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 flags="-std=c++20 --expt-relaxed-constexpr -diag-suppress 20012,20050 -Isrc"
 cd "$root"
 
+# Where nvcc's own headers lie, as it says itself: the nvcc on the path may be a wrapper elsewhere.
+toolkit_includes() {
+  : >"$build/empty.cu"
+  "$nvcc" --dryrun "$build/empty.cu" 2>&1 |
+    sed -n 's/^#\$ INCLUDES="-I\([^"]*\)".*/-isystem \1/p'
+}
+
 ci_commands() {
   echo "$nvcc $flags -O3 -arch=sm_90 -c src/cuda/field/field_probe.cu -o $build/field_probe.o"
   for source in $(find src/cuda -name '*.cu' | sort); do
     echo "$nvcc $flags -Xcicc -O0 -arch=compute_90 -ptx $source" \
          "-o $build/$(echo "$source" | tr / _).ptx"
   done
-  toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+  includes=$(toolkit_includes)
   for source in $(find src/cuda -name '*.cpp' ! -name '*_test.cpp' | sort); do
     echo "${CXX:-g++} -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Werror" \
-         "-fsyntax-only -Isrc -isystem $toolkit/include $source"
+         "-fsyntax-only -Isrc $includes $source"
   done
 }
 

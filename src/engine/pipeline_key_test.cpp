@@ -42,10 +42,14 @@ TEST(PipelineKey, GoesWhenItsRoomIsNeeded) {
   bench.options.witness_workers = 2;
   bench.start();
   for (JobId id = 1; id <= 40; ++id) {
-    ASSERT_TRUE(bench.run(id, "a", {.key = "k" + std::to_string(1 + id % 4)}).ok());
+    // Each has a name of its own: a job reads its input again when its turn comes.
+    const std::string name = "job " + std::to_string(id);
+    ASSERT_TRUE(bench.run(id, name, {.key = "k" + std::to_string(1 + id % 4)}).ok());
   }
   ASSERT_TRUE(bench.events.wait_ended(40));
-  for (JobId id = 1; id <= 40; ++id) EXPECT_EQ(bench.events.outcome(id), "ok: a/0;");
+  for (JobId id = 1; id <= 40; ++id) {
+    EXPECT_EQ(bench.events.outcome(id), "ok: job " + std::to_string(id) + "/0;");
+  }
   EXPECT_LE(bench.world.ledger.snapshot().total.peak_bytes, 300'000u);
   EXPECT_LE(bench.world.keys_alive, 2);
   EXPECT_GT(bench.pipeline->report().counts.evicted_keys, 2u);
@@ -212,11 +216,14 @@ TEST(PipelineKey, ManyAtOnceStayWithinTheBudget) {
     });
   }
   for (JobId id = 1; id <= 60; ++id) {
-    ASSERT_TRUE(bench.run(id, "a", {.key = "k" + std::to_string(1 + id % 3)}).ok());
+    const std::string name = "job " + std::to_string(id);  // its own: inputs are read again
+    ASSERT_TRUE(bench.run(id, name, {.key = "k" + std::to_string(1 + id % 3)}).ok());
   }
   for (std::thread& thread : threads) thread.join();
   ASSERT_TRUE(bench.events.wait_ended(60));
-  for (JobId id = 1; id <= 60; ++id) EXPECT_EQ(bench.events.outcome(id), "ok: a/0;");
+  for (JobId id = 1; id <= 60; ++id) {
+    EXPECT_EQ(bench.events.outcome(id), "ok: job " + std::to_string(id) + "/0;");
+  }
   EXPECT_LE(bench.world.ledger.snapshot().total.peak_bytes, 350'000u);
   bench.expect_nothing_left();
 }
