@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "engine/engine_state.h"
+#include "engine/guarded.h"
 
 namespace cuzk::engine {
 
@@ -101,7 +102,7 @@ void Engine::State::feed() {
     }
     const JobId id = request.id;
     add_finished(request, partition_count);
-    if (given(id, executor_->run(std::move(request)))) continue;
+    if (given(id, guarded([&] { return executor_->run(std::move(request)); }))) continue;
     const auto until = std::chrono::steady_clock::now() + kRetryInterval;
     const MutexLock hold(mutex_);
     while (!stopping_) {

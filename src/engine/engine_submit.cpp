@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "engine/engine_state.h"
+#include "engine/guarded.h"
 #include "hash/sha256.h"
 
 namespace cuzk::engine {
@@ -65,7 +66,7 @@ Result<Engine::State::Checked> Engine::State::check(const SubmitRequest& request
     CUZK_TRY_STATUS(check_room(checked));
   }
   CUZK_TRY(const JobType* type, types_->find(request.kind));
-  CUZK_TRY(const auto work, type->read(request.input));
+  CUZK_TRY(const auto work, guarded([&] { return type->read(request.input); }));
   checked.plan = plan_of(*work);
   checked.partition_count = static_cast<std::uint32_t>(
       std::min<std::size_t>(checked.plan->partitions.size(), UINT32_MAX));
@@ -164,7 +165,7 @@ Status Engine::State::give(const JobRecord& record, const Checked& checked) {
     if (SharedBytes bytes = weak.lock()) return bytes;
     return read();
   };
-  const Status outcome = executor_->run(std::move(request));
+  const Status outcome = guarded([&] { return executor_->run(std::move(request)); });
   bool is_refused = !outcome.ok() && outcome.error().kind != ErrorKind::kAlreadyExists;
   if (is_refused && outcome.error().kind == ErrorKind::kUnavailable) {
     const MutexLock hold(mutex_);

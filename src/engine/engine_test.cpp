@@ -116,6 +116,26 @@ TEST(Engine, AJobThatCanNeverFitIsNotAccepted) {
   EXPECT_EQ(await_end(*engine, "a").record.state, JobState::kCompleted);
 }
 
+TEST(Engine, WhatReadersAndExecutorsThrowRefusesTheJobAlone) {
+  const TemporaryFolder folder;
+  auto [engine, executor] = open_stand_in(engine_options_in(folder.path()));
+  const auto bad = std::make_shared<const base::Bytes>(testing_support::kThrowingBytes);
+  const auto unread = engine->submit(stand_in_request("a", bad));
+  ASSERT_FALSE(unread.ok());
+  EXPECT_EQ(unread.error().kind, ErrorKind::kInternal);
+  EXPECT_EQ(unread.error().message, "an exception: a reader's own");
+  executor->before_run([] { throw std::bad_alloc(); });
+  const SharedBytes input = stand_in_input(1, 1, 1);
+  const auto refused = engine->submit(stand_in_request("a", input));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_EQ(engine->find("a").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(engine->report().live_jobs, 0u);
+  executor->before_run({});
+  EXPECT_EQ(engine->submit(stand_in_request("a", input))->acceptance, Acceptance::kNew);
+  EXPECT_EQ(await_end(*engine, "a").record.state, JobState::kCompleted);
+}
+
 TEST(Engine, ARetryThatIsRefusedFailsAgain) {
   const TemporaryFolder folder;
   auto [engine, executor] = open_stand_in(engine_options_in(folder.path()));

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -87,12 +88,16 @@ class StandInWork final : public JobWork {
   KeySource key_;
 };
 
+// An input of so many bytes makes its reader throw.
+inline constexpr std::size_t kThrowingBytes = 10;
+
 inline std::shared_ptr<const JobTypes> stand_in_types() {
   auto types = std::make_shared<JobTypes>();
   for (const char* name : {"stand-in", "other"}) {
     const base::Status added = types->add(
         {name, "takes its time",
          [](const SharedBytes& input) -> base::Result<std::unique_ptr<JobWork>> {
+           if (input->size() == kThrowingBytes) throw std::runtime_error("a reader's own");
            if (input->size() < 11 || (*input)[0] == 0) {
              return base::Error{
                  base::ErrorKind::kMalformed,
@@ -117,6 +122,11 @@ class StandInExecutor final : public Executor {
   void refuse(std::optional<base::Error> error) {
     const std::lock_guard hold(mutex_);
     refusal_ = std::move(error);
+  }
+  // What run() does first, until it is told otherwise; may throw.
+  void before_run(std::function<void()> call) {
+    const std::lock_guard hold(mutex_);
+    before_run_ = std::move(call);
   }
   // Everything is lost; the threads begin anew.
   void crash(const std::string& sentence) {
@@ -152,6 +162,7 @@ class StandInExecutor final : public Executor {
   base::Status run(RunRequest request) override {
     ++runs_;
     const std::lock_guard hold(mutex_);
+    if (before_run_) before_run_();
     if (refusal_) return *refusal_;
     if (stopping_) return base::Error{base::ErrorKind::kUnavailable, "stopping"};
     if (jobs_.count(request.id) != 0) {
@@ -311,6 +322,7 @@ class StandInExecutor final : public Executor {
   std::map<JobId, std::shared_ptr<Job>> jobs_;
   std::vector<std::string> started_;
   std::optional<base::Error> refusal_;
+  std::function<void()> before_run_;
   std::function<void(StandInEnd)> trouble_;
   bool stopping_ = false, paused_ = false;
   std::atomic<std::uint64_t> proved_{0}, runs_{0};

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/heap.h"
+#include "engine/guarded.h"
 #include "engine/pipeline_core.h"
 
 namespace cuzk::engine {
@@ -70,7 +71,7 @@ base::Result<JobPlan> PipelineCore::read_plan(const RunRequest& request) const {
   if (request.plan) return *request.plan;
   CUZK_TRY(const JobType* type, options_.types->find(request.kind));
   CUZK_TRY(const SharedBytes input, request.input());
-  CUZK_TRY(const auto work, type->read(input));
+  CUZK_TRY(const auto work, guarded([&] { return type->read(input); }));
   return plan_of(*work);
 }
 

@@ -62,6 +62,21 @@ TEST(PipelineFault, AWrongProofTwiceFailsTheJobByItsPartition) {
   expect_next_works(bench);
 }
 
+// The partitions are proved by then: there is nothing to try again.
+TEST(PipelineFault, AnExceptionWhereTheResultIsPutTogetherFailsThatJobAlone) {
+  Bench bench;
+  bench.start();
+  Job job{.partition_count = 2};
+  job.on_assemble = [] { throw std::bad_alloc(); };
+  ASSERT_TRUE(bench.run(1, "a", job).ok());
+  ASSERT_TRUE(bench.events.wait_ended(1));
+  EXPECT_NE(bench.events.outcome(1).find("resource_exhausted: a: partition "), std::string::npos)
+      << bench.events.outcome(1);
+  EXPECT_EQ(bench.events.proved_count(), 2u);
+  EXPECT_EQ(bench.pipeline->report().counts.retried_partitions, 0u);
+  expect_next_works(bench);
+}
+
 // A card that computes wrongly beside a CPU: every job is proved, and the card is set aside.
 TEST(PipelineFault, ADeviceOfWrongProofsIsQuarantined) {
   Bench bench;

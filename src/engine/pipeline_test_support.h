@@ -33,6 +33,7 @@ struct Job {
   std::uint64_t extra_bytes = 0;  // that a witness holds beyond its plan
   std::string key = "key";
   Hook hook;
+  std::function<void()> on_assemble;  // may throw
 };
 
 struct Key {
@@ -185,6 +186,7 @@ class Work final : public JobWork {
   }
   base::Result<base::Bytes> assemble(std::span<const base::Bytes> proofs,
                                      const StageContext&) override {
+    if (job_.on_assemble) job_.on_assemble();
     base::Bytes all;
     for (const base::Bytes& proof : proofs) {
       all.insert(all.end(), proof.begin(), proof.end());

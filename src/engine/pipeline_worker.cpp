@@ -1,14 +1,12 @@
 // Workers: what they do with an assignment, and what they tell of it.
 #include <algorithm>
 #include <chrono>
-#include <exception>
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "base/scratch.h"
+#include "engine/guarded.h"
 #include "engine/pipeline_core.h"
 
 namespace cuzk::engine {
@@ -32,10 +30,6 @@ bool is_final(ErrorKind kind) {
 
 bool is_of_device(ErrorKind kind) {
   return kind == ErrorKind::kUnavailable || kind == ErrorKind::kInternal || kind == ErrorKind::kIo;
-}
-
-Error exception_error(std::string_view what) {
-  return {ErrorKind::kInternal, "an exception: " + std::string(what)};
 }
 
 }  // namespace
@@ -145,20 +139,10 @@ void PipelineCore::execute(PipelineWorker& worker, const Assignment& assignment)
 }
 
 StageEnd PipelineCore::run_stage(PipelineWorker& worker, StageRun& run) {
-  StageEnd end;
-  end.kind = StageEnd::Kind::kFailed;
-  try {
-    return run_stage_or_throw(worker, run);
-  } catch (const base::OutOfMemory& refused) {
-    end.error = refused.error();
-  } catch (const std::bad_alloc&) {
-    end.error = {ErrorKind::kResourceExhausted, "the operating system has no memory left"};
-  } catch (const std::exception& exception) {
-    end.error = exception_error(exception.what());
-  } catch (...) {
-    end.error = exception_error("of unknown type");
-  }
-  return end;
+  auto end = guarded(
+      [&]() -> base::Result<StageEnd> { return run_stage_or_throw(worker, run); });
+  if (end.ok()) return std::move(end).value();
+  return {StageEnd::Kind::kFailed, std::move(end).error(), Fault::kWork};
 }
 
 StageEnd PipelineCore::run_stage_or_throw(PipelineWorker& worker, StageRun& run) {
@@ -280,6 +264,7 @@ StageEnd PipelineCore::keep_proof(StageRun& run, base::Bytes proof, bool is_new)
   StageEnd end;
   end.kind = is_new ? StageEnd::Kind::kDone : StageEnd::Kind::kWhole;
   std::vector<base::Bytes> proofs;
+  proofs.reserve(job.parts.size());
   {
     const MutexLock lock(mutex_);
     PipelinePart& part = job.parts[run.partition()];
@@ -293,7 +278,8 @@ StageEnd PipelineCore::keep_proof(StageRun& run, base::Bytes proof, bool is_new)
     if (++job.proved_count < job.parts.size()) return end;
     for (PipelinePart& each : job.parts) proofs.push_back(std::move(each.proof));
   }
-  auto result = job.work->assemble(proofs, context_of(run));
+  // What is thrown here ends the job too: the partition is proved and cannot be tried again.
+  auto result = guarded([&] { return job.work->assemble(proofs, context_of(run)); });
   if (!result.ok()) {
     end = StageEnd::failure(Stage::kFinish, std::move(result).error());
     end.fault = Fault::kFinal;

@@ -1,0 +1,32 @@
+// The border to code that is not the engine's (readers of jobs, stages, executors): what it throws
+// becomes an error like any other, so that it ends a job and not the thread that called.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "base/result.h"
+#include "base/scratch.h"
+
+namespace cuzk::engine {
+
+// body(), which returns a Result. Refused memory becomes kResourceExhausted, the rest kInternal.
+template <class Body>
+auto guarded(const Body& body) -> decltype(body()) {
+  using base::Error;
+  using base::ErrorKind;
+  try {
+    return body();
+  } catch (const base::OutOfMemory& refused) {
+    return refused.error();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorKind::kResourceExhausted, "the operating system has no memory left"};
+  } catch (const std::exception& exception) {
+    return Error{ErrorKind::kInternal, std::string("an exception: ") + exception.what()};
+  } catch (...) {
+    return Error{ErrorKind::kInternal, "an exception: of unknown type"};
+  }
+}
+
+}  // namespace cuzk::engine
