@@ -1,8 +1,12 @@
-// Glibc's knobs.
+// Glibc's knobs, and what the kernel says of the process.
 #include "base/heap.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -27,6 +31,19 @@ void trim_heap() noexcept {
 #if defined(__GLIBC__)
   (void)::malloc_trim(0);
 #endif
+}
+
+std::optional<std::uint64_t> resident_bytes() noexcept {
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  char line[128] = {};
+  const ssize_t length = ::read(file, line, sizeof line - 1);
+  ::close(file);
+  unsigned long long size_pages = 0, resident_pages = 0;
+  if (length <= 0 || std::sscanf(line, "%llu %llu", &size_pages, &resident_pages) != 2) {
+    return std::nullopt;
+  }
+  return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace cuzk::base

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace cuzk::base {
 
@@ -21,5 +22,9 @@ void limit_arenas() noexcept;
 
 // Gives the heap's free pages back. Takes milliseconds for each gigabyte that it holds.
 void trim_heap() noexcept;
+
+// Memory of this process that is in RAM now, of every kind; none where the kernel does not tell
+// (/proc/self/statm). Takes nothing from the heap.
+std::optional<std::uint64_t> resident_bytes() noexcept;
 
 }  // namespace cuzk::base

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
+#include "base/heap.h"
 
 namespace cuzk::engine {
 namespace {
@@ -21,13 +20,6 @@ constexpr std::uint64_t kBlockBytes = 48 << 10;
 // One small block that stays, as a result does, after so many that go.
 constexpr std::size_t kKeptEvery = 16;
 constexpr std::uint64_t kKeptBytes = 2048;
-
-std::optional<std::uint64_t> resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  std::uint64_t total_pages = 0, resident_pages = 0;
-  if (!(statm >> total_pages >> resident_pages)) return std::nullopt;
-  return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
 
 using Block = std::unique_ptr<unsigned char[]>;
 
@@ -71,7 +63,7 @@ base::Result<ArenaReplayResult> replay_arenas(const ArenaReplayOptions& options,
     return base::Error{base::ErrorKind::kInvalidArgument,
                        "arena replay: expected threads, rounds and witnesses of 48 KiB or more"};
   }
-  const auto before = resident_bytes();
+  const auto before = base::resident_bytes();
   if (!before) {
     return base::Error{base::ErrorKind::kUnsupported, "/proc/self/statm cannot be read"};
   }
@@ -79,7 +71,7 @@ base::Result<ArenaReplayResult> replay_arenas(const ArenaReplayOptions& options,
   result.resident_before_bytes = *before;
   result.live_peak_bytes = options.thread_count * options.witness_bytes;
   const auto look = [&result] {
-    result.resident_peak_bytes = std::max(result.resident_peak_bytes, resident_bytes().value_or(0));
+    result.resident_peak_bytes = std::max(result.resident_peak_bytes, base::resident_bytes().value_or(0));
   };
   ledger.reset_peaks();
   std::vector<std::vector<Block>> kept(options.thread_count);
@@ -97,7 +89,7 @@ base::Result<ArenaReplayResult> replay_arenas(const ArenaReplayOptions& options,
   }
   result.ledger_peak_bytes = ledger.snapshot().total.peak_bytes;
   result.ledger_after_bytes = ledger.snapshot().total.used_bytes;
-  result.resident_after_bytes = resident_bytes().value_or(0);
+  result.resident_after_bytes = base::resident_bytes().value_or(0);
   return result;
 }
 

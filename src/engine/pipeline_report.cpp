@@ -1,28 +1,13 @@
 // What the pipeline says of itself.
-#include <cstdio>
-
-#include <unistd.h>
+#include <tuple>
 
 #include "base/check.h"
+#include "base/heap.h"
 #include "engine/pipeline_core.h"
 
 namespace cuzk::engine {
-namespace {
 
 using base::MutexLock;
-
-// Pages of this process in RAM; 0 where the kernel does not tell.
-std::uint64_t resident_bytes() {
-  std::FILE* const file = std::fopen("/proc/self/statm", "r");
-  if (file == nullptr) return 0;
-  unsigned long long size = 0, resident = 0;
-  const int read = std::fscanf(file, "%llu %llu", &size, &resident);
-  std::fclose(file);
-  if (read != 2) return 0;
-  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
-}  // namespace
 
 std::optional<JobProgress> PipelineCore::progress(JobId id) const {
   const MutexLock lock(mutex_);
@@ -41,7 +26,7 @@ ExecutorReport PipelineCore::report() const {
   ExecutorReport report;
   report.ledger = ledger_.snapshot();
   report.budget_bytes = report.ledger.budget_bytes;
-  report.rss_bytes = resident_bytes();
+  report.rss_bytes = base::resident_bytes().value_or(0);
   report.keys = store_.report();
   report.witness_workers = options_.witness_workers;
   report.finish_workers = options_.finish_workers;

@@ -1,11 +1,10 @@
 // What must be accepted, what must be refused with false, and what is an error instead.
 #include "groth16/verify.h"
 
-#include <fstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/heap.h"
 #include "curve/subgroup.h"
 #include "groth16/prove.h"
 #include "groth16/test_circuits.h"
@@ -229,13 +228,6 @@ TYPED_TEST(VerifyTest, BatchRefusesNothingAndListsOfDifferentLength) {
   EXPECT_THAT(uneven.error().message, AllOf(HasSubstr("4 lists"), HasSubstr("5 proofs")));
 }
 
-std::size_t resident_pages() {
-  std::ifstream stream("/proc/self/statm");
-  std::size_t total = 0, resident = 0;
-  stream >> total >> resident;
-  return resident;
-}
-
 TYPED_TEST(VerifyTest, HoldsNoMemoryAfterManyVerifications) {
   using C = typename TestFixture::C;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -249,10 +241,11 @@ TYPED_TEST(VerifyTest, HoldsNoMemoryAfterManyVerifications) {
     }
   };
   run(50);
-  const std::size_t before = resident_pages();
-  if (before == 0) GTEST_SKIP() << "needs /proc/self/statm";
+  const auto before = base::resident_bytes();
+  if (!before) GTEST_SKIP() << "needs /proc/self/statm";
   run(400);
-  EXPECT_LE(resident_pages(), before + 512);  // 2 MiB; one leaked table a call would be above it
+  // One leaked table a call would be above it.
+  EXPECT_LE(base::resident_bytes().value(), *before + (2 << 20));
 }
 
 }  // namespace

@@ -1,27 +1,18 @@
 // Linux's /proc and the clock of the process's CPU time.
 #include "service/process_facts.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
 #include <time.h>
-#include <unistd.h>
+
+#include "base/heap.h"
 
 namespace cuzk::service {
 
-std::uint64_t resident_bytes() {
-  std::FILE* const file = std::fopen("/proc/self/statm", "r");
-  if (file == nullptr) return 0;
-  unsigned long long size = 0, resident = 0;
-  const int read = std::fscanf(file, "%llu %llu", &size, &resident);
-  std::fclose(file);
-  return read == 2 ? resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
-}
-
 ProcessFacts process_facts() {
   ProcessFacts facts;
-  facts.resident_bytes = resident_bytes();
+  facts.resident_bytes = base::resident_bytes().value_or(0);
   std::error_code error;
   for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
        at.increment(error)) {

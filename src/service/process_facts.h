@@ -12,7 +12,4 @@ struct ProcessFacts {
 };
 ProcessFacts process_facts();
 
-// The first of them alone.
-std::uint64_t resident_bytes();
-
 }  // namespace cuzk::service

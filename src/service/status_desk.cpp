@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "service/process_facts.h"
+#include "base/heap.h"
 
 namespace cuzk::service {
 
@@ -71,7 +71,7 @@ StatusReport make_status_report(const Backend& backend, std::uint64_t max_messag
   report.context.now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
                               std::chrono::system_clock::now().time_since_epoch())
                               .count();
-  report.context.daemon_rss_bytes = resident_bytes();
+  report.context.daemon_rss_bytes = base::resident_bytes().value_or(0);
   report.context.version = backend.version;
   report.context.public_kind_name = backend.public_kind_name;
   return report;

@@ -1,15 +1,14 @@
 // Whole proofs by several workers at once, over one backend.
 #include <atomic>
 #include <chrono>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "apps/cuzk/job_measure.h"
+#include "base/heap.h"
 #include "base/ledger.h"
 #include "cuda/setup/device_multiplier.h"
 #include "formats/snarkjs/wtns.h"
@@ -63,14 +62,6 @@ class BitsAndSquares {
   std::shared_ptr<r1cs::Assignment<F>> assignment_ = std::make_shared<r1cs::Assignment<F>>();
 };
 
-// Resident memory of this process now; 0 where the kernel does not tell.
-std::uint64_t rss_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t size_pages = 0, resident_pages = 0;
-  file >> size_pages >> resident_pages;
-  return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 // A first proof, which loads what the others use, and what is held while it is pending.
 struct FirstProof {
   double ms = 0;
@@ -86,7 +77,7 @@ base::Result<FirstProof> prove_first(groth16::Backend<C>& backend,
   CUZK_TRY(const auto blinding, groth16::random_blinding<C>());
   CUZK_TRY(const auto pending, backend.start(inputs, blinding));
   first.pending_bytes = pending->byte_count();
-  first.rss_bytes = rss_bytes();
+  first.rss_bytes = base::resident_bytes().value_or(0);
   first.ledger = base::Ledger::process().snapshot();
   CUZK_TRY(const auto proof, pending->finish());
   CUZK_TRY_STATUS(groth16::checked_proof<C>(inputs, proof));
