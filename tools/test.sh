@@ -32,7 +32,13 @@ run_tests() {
   local preset=$1
   shift
   say "testing $preset"
-  ctest --test-dir "build/$preset" --no-tests=error --output-on-failure --parallel "$jobs" "$@"
+  local status=0
+  ctest --test-dir "build/$preset" --no-tests=error --output-on-failure --parallel "$jobs" "$@" ||
+    status=$?
+  [ "$status" -eq 0 ] && return
+  say "what failed once more, so that its output is the last there is; the verdict stays"
+  ctest --test-dir "build/$preset" --rerun-failed --output-on-failure || true
+  return "$status"
 }
 
 run_release() {
