@@ -56,4 +56,13 @@ if(CUZK_CUDA)
   add_executable(cuda_prove_suite ${proofs})
   target_include_directories(cuda_prove_suite PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(cuda_prove_suite PRIVATE cuzk_filecoin cuzk_formats cuzk_cuda)
+
+  # On a machine with a card: kernels and proofs beside the CPU's, one after the other.
+  if(CUZK_BUILD_TESTS)
+    add_test(NAME cuda.kernels_on_the_device COMMAND cuda_suite check quick)
+    add_test(NAME cuda.proofs_on_the_device COMMAND cuda_prove_suite quick check)
+    set_tests_properties(cuda.kernels_on_the_device cuda.proofs_on_the_device PROPERTIES
+                         LABELS cuda_test RESOURCE_LOCK device TIMEOUT 900
+                         SKIP_REGULAR_EXPRESSION "no device:")
+  endif()
 endif()

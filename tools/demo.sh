@@ -1,7 +1,7 @@
 #!/bin/bash
 # From a clean Debian 12 to a verified Filecoin proof: installs what is missing, builds cuzk, seals
 # a sample sector of 2 KiB, makes development parameters, proves and verifies. Needs root or sudo
-# only for packages. What it makes lies in build/demo.
+# only for packages; an NVIDIA card is used where one is. What it makes lies in build/demo.
 #
 #     tools/demo.sh
 set -euo pipefail
@@ -15,9 +15,13 @@ say() { printf '%s\n' "$*"; }
 # The value of one line "  label: value" of a command's answer.
 fact() { sed -n "s/^  $1: //p" "$2"; }
 
+# With device code where this machine has an NVIDIA card and a compiler for it.
 build() {
+  local gpu_options
   mkdir -p build
-  cmake --preset release -DCUZK_BUILD_TESTS=OFF -DCUZK_BUILD_FUZZ=OFF -DCUZK_BUILD_BENCH=OFF \
+  read -ra gpu_options <<<"$(tools/gpu_options.sh)"
+  [ ${#gpu_options[@]} -eq 0 ] || say "   an NVIDIA card is here: its code is built too"
+  cmake --preset release "${gpu_options[@]}" -DCUZK_BUILD_TESTS=OFF -DCUZK_BUILD_FUZZ=OFF -DCUZK_BUILD_BENCH=OFF \
     >build/configure-demo.log 2>&1 || { cat build/configure-demo.log; return 1; }
   cmake --build build/release --target cuzk --parallel "${CUZK_JOBS:-$(nproc)}" \
     >build/build-demo.log 2>&1 || { tail -n 40 build/build-demo.log; return 1; }
@@ -60,7 +64,7 @@ main() {
   "$cuzk" filecoin prove --c1 "$demo/c1.json" --params-dir "$demo/params" \
     --out "$demo/proof.bin" >"$demo/prove.txt"
   say "   $(wc -c <"$demo/proof.bin") bytes of proof, in $(fact time "$demo/prove.txt") and with" \
-    "$(fact 'peak memory' "$demo/prove.txt") of memory"
+    "$(fact 'peak memory' "$demo/prove.txt") of memory (made by: $(fact backend "$demo/prove.txt"))"
   say "6. Verifying it with nothing but what a blockchain knows: $(verify 1 | head -n 1)"
   say "   The same proof for another sector number: $(verify 2 | head -n 1)"
   say "Done in $SECONDS s. The command is $cuzk (try --help); everything made is in $demo."

@@ -46,7 +46,10 @@ Options read_options(int count, char** words) {
 int run(const Options& options) {
   Report report;
   const auto devices = ::cuzk::cuda::list_devices();
-  if (!report.expect_ok(devices, "devices")) return 2;
+  if (!devices.ok() || devices->empty()) {
+    std::printf("no device: %s\n", devices.ok() ? "none found" : devices.error().message.c_str());
+    return 2;
+  }
   for (const auto& device : *devices) {
     std::printf("device %d: %s, %s, %s, sm_%d, %.1f GiB, %.1f GiB free\n", device.index,
                 device.name.c_str(), device.uuid.c_str(), device.pci_address.c_str(),
