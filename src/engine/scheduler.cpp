@@ -2,6 +2,7 @@
 #include "engine/scheduler.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ using base::ErrorKind;
 constexpr std::size_t kPartitionCountMax = 4096;
 constexpr std::uint32_t kWorkerCountMax = 4096;
 constexpr std::size_t kGroupingLookAhead = 64;
+constexpr std::string_view kNeverFits = "can never fit";
 // Keeps sums of plans far from 64 bits.
 constexpr std::uint64_t kPlanBytesMax = std::uint64_t{1} << 50;
 
@@ -30,6 +32,11 @@ bool is_running(PartitionState state) {
 std::size_t index_of(PartitionState state) { return static_cast<std::size_t>(state); }
 
 }  // namespace
+
+bool says_never_fits(const Error& error) {
+  return error.kind == ErrorKind::kResourceExhausted &&
+         error.message.find(kNeverFits) != std::string::npos;
+}
 
 std::uint64_t JobSpec::peak_bytes() const {
   std::uint64_t peak = 0;
@@ -86,10 +93,10 @@ base::Status Scheduler::check_fits(const JobSpec& spec) const {
   const std::uint64_t capacity = memory_.capacity_bytes(spec.priority);
   if (needed <= capacity) return base::ok_status();
   return Error{ErrorKind::kResourceExhausted,
-               fmt::format("{} can never fit: {} for its key, {} for its input and {} for its "
-                           "largest partition are {} bytes; the budget of {} less {} fixed and {} "
-                           "kept for critical work leaves {}",
-                           spec.name, spec.key.bytes, spec.input_bytes, spec.peak_bytes(), needed,
+               fmt::format("{} {}: {} for its key, {} for its input and {} for its largest "
+                           "partition are {} bytes; the budget of {} less {} fixed and {} kept for "
+                           "critical work leaves {}",
+                           spec.name, kNeverFits, spec.key.bytes, spec.input_bytes, spec.peak_bytes(), needed,
                            memory.budget_bytes, memory.fixed_bytes,
                            memory.budget_bytes - memory.fixed_bytes - capacity, capacity)};
 }
@@ -338,7 +345,7 @@ base::Status Scheduler::hold_key(const SharedKey& key, std::int64_t now_ms) {
   const std::uint64_t capacity = memory_.capacity_bytes(Priority::kNormal);
   if (key.bytes > capacity) {
     return Error{ErrorKind::kResourceExhausted,
-                 fmt::format("the key can never fit: it takes {} bytes and the budget leaves {}",
+                 fmt::format("the key {}: it takes {} bytes and the budget leaves {}", kNeverFits,
                              key.bytes, capacity)};
   }
   const bool was_referred = keys_.referred(key.id);

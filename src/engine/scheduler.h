@@ -143,6 +143,10 @@ struct SchedulerCounts {
   }
 };
 
+// Whether an error says that something can never fit the budget: to try again is in vain. Its
+// sentence tells, for that is what reaches a client through all processes and protocols.
+bool says_never_fits(const base::Error& error);
+
 // Not thread-safe. Times are milliseconds of one clock that does not go back.
 class Scheduler {
  public:

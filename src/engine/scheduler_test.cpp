@@ -121,6 +121,9 @@ TEST(Scheduler, RefusesWhatCannotBe) {
       refused.error().message,
       "job 1 can never fit: 50 for its key, 6 for its input and 15 for its largest partition "
       "are 71 bytes; the budget of 100 less 20 fixed and 10 kept for critical work leaves 70");
+  EXPECT_TRUE(says_never_fits(refused.error()));
+  EXPECT_FALSE(says_never_fits({ErrorKind::kResourceExhausted, "the queue is full"}));
+  EXPECT_FALSE(says_never_fits({ErrorKind::kNotFound, "job 1 can never fit"}));
   large.priority = Priority::kCritical;  // may use the reserve
   EXPECT_TRUE(scheduler.submit(large, 0).ok());
   EXPECT_EQ(scheduler.submit(job_of(1, 1), 0).error().kind, ErrorKind::kAlreadyExists);

@@ -26,7 +26,7 @@ bool UnaryCall::answer(const google::protobuf::MessageLite& message) {
   return true;
 }
 
-bool UnaryCall::refuse(const base::Error& error) { return refuse(error, retry_after(error.kind)); }
+bool UnaryCall::refuse(const base::Error& error) { return refuse(error, retry_after(error)); }
 
 bool UnaryCall::refuse(const base::Error& error, std::chrono::milliseconds retry_after) {
   if (over_.exchange(true)) return false;
@@ -48,9 +48,8 @@ void UnaryCall::finish(grpc::Status status) {
 void UnaryCall::when_gone(std::function<void()> gone) {
   {
     const std::lock_guard lock(mutex_);
-    if (done_) return;
     if (!gone_) {
-      when_gone_ = std::move(gone);
+      if (!done_) when_gone_ = std::move(gone);
       return;
     }
   }

@@ -264,6 +264,29 @@ TEST(GrpcFault, AJobGoesOnOrIsCancelledWhenItsClientGoesAwayAsConfigured) {
   EXPECT_EQ(state_after_client_left(OnDisconnect::kCancel), engine::JobState::kCancelled);
 }
 
+// The client is gone before the daemon begins to wait for the job.
+TEST(GrpcFault, AClientThatLeavesWhileItsJobIsReadLeavesNothingBehind) {
+  Config config;
+  config.daemon.on_disconnect = OnDisconnect::kCancel;
+  TestDaemon daemon(config);
+  ASSERT_TRUE(daemon.started().ok());
+  daemon.set_reading_ms(500);
+  const auto stub = v1::ProvingEngine::NewStub(channel_to(daemon.target()));
+  v1::ProveRequest request;
+  *request.mutable_submit() = request_of("held", script(1, 0, End::kHold, 1));
+  v1::ProveResponse reply;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(100));
+  EXPECT_EQ(stub->Prove(&context, request, &reply).error_code(),
+            grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_FALSE(daemon.engine().find("held").ok());
+  ASSERT_TRUE(eventually([&] { return daemon.engine().find("held").ok(); }));
+  EXPECT_TRUE(eventually([&] { return daemon.engine().report().waiting_calls == 0; }));
+  EXPECT_TRUE(eventually([&] {
+    return daemon.engine().find("held")->record.state == engine::JobState::kCancelled;
+  }));
+}
+
 TEST(GrpcFault, AJobThatOthersAwaitIsNotCancelled) {
   Config config;
   config.daemon.on_disconnect = OnDisconnect::kCancel;

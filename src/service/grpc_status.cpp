@@ -84,7 +84,7 @@ grpc::StatusCode grpc_code(base::ErrorKind kind) {
 }
 
 grpc::Status grpc_status(const base::Error& error) {
-  return grpc_status(error, retry_after(error.kind));
+  return grpc_status(error, retry_after(error));
 }
 
 grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds delay) {

@@ -22,7 +22,7 @@ std::string_view code_name(grpc::StatusCode code);
 grpc::StatusCode grpc_code(base::ErrorKind kind);
 
 // What helps when it is tried again later (kResourceExhausted, kUnavailable) carries
-// google.rpc.RetryInfo in its details; `delay` is retry_after() of the kind unless given.
+// google.rpc.RetryInfo in its details; `delay` is retry_after() of the error unless given.
 grpc::Status grpc_status(const base::Error& error);
 grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds delay);
 

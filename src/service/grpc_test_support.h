@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -240,11 +241,15 @@ inline std::string engine_kind(ProofKind kind) {
   return "none";
 }
 
-inline std::shared_ptr<const engine::JobTypes> scripted_types() {
+// Each input takes so long to read.
+inline std::shared_ptr<const engine::JobTypes> scripted_types(
+    const std::shared_ptr<const std::atomic<unsigned>>& reading_ms =
+        std::make_shared<const std::atomic<unsigned>>(0)) {
   auto types = std::make_shared<engine::JobTypes>();
   for (const char* name : {"porep", "update", "window-post", "winning-post", "circom"}) {
-    const auto read =
-        [](const engine::SharedBytes& input) -> base::Result<std::unique_ptr<engine::JobWork>> {
+    const auto read = [reading_ms](const engine::SharedBytes& input)
+        -> base::Result<std::unique_ptr<engine::JobWork>> {
+      std::this_thread::sleep_for(std::chrono::milliseconds(reading_ms->load()));
       if (input->size() < 11 || (*input)[0] == 0 || (*input)[2] > 2) {
         return base::Error{base::ErrorKind::kMalformed, "vanilla_proof: is no script"};
       }
@@ -275,6 +280,7 @@ inline Backend scripted_backend(engine::Engine& engine) {
     return job;
   };
   backend.circuit_job = [](CircuitRequest request) -> base::Result<engine::SubmitRequest> {
+    if (request.circuit == "throws") throw std::runtime_error("a library's own");
     if (request.circuit != "toy") {
       return base::Error{base::ErrorKind::kNotFound, "circuit: no " + request.circuit};
     }
@@ -303,7 +309,7 @@ class TestDaemon {
     options.journal_bytes_max = disk_bytes;
     if (disk_bytes > 0) options.journal_reserve_bytes = disk_bytes / 4;
     auto opened =
-        engine::Engine::open(options, scripted_types(), [&](engine::ExecutorEvents& events) {
+        engine::Engine::open(options, scripted_types(reading_ms_), [&](engine::ExecutorEvents& events) {
           auto executor = std::make_unique<ScriptedExecutor>(events, thread_count);
           executor_ = executor.get();
           return base::Result<std::unique_ptr<engine::Executor>>(std::move(executor));
@@ -333,11 +339,14 @@ class TestDaemon {
   engine::Engine& engine() { return *engine_; }
   ScriptedExecutor& executor() { return *executor_; }
   std::filesystem::path folder() const { return folder_.path(); }
+  void set_reading_ms(unsigned ms) { *reading_ms_ = ms; }
   // Before anybody asks for metrics.
   void set_metrics_text(std::function<std::string()> text) { metrics_text_ = std::move(text); }
 
  private:
   cuzk::testing::TemporaryFolder folder_;
+  const std::shared_ptr<std::atomic<unsigned>> reading_ms_ =
+      std::make_shared<std::atomic<unsigned>>(0);
   ScriptedExecutor* executor_ = nullptr;
   std::function<std::string()> metrics_text_ = [] { return std::string("cuzk_up 1\n"); };
   std::unique_ptr<engine::Engine> engine_;

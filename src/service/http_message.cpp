@@ -38,7 +38,7 @@ HttpReply json_reply(const nlohmann::ordered_json& value, int status) {
 }
 
 HttpReply error_reply(const base::Error& error) {
-  return error_reply(error, retry_after(error.kind));
+  return error_reply(error, retry_after(error));
 }
 
 HttpReply error_reply(const base::Error& error, std::chrono::milliseconds delay) {

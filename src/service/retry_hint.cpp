@@ -14,15 +14,16 @@ constexpr milliseconds kRetryWhenGone{5000};  // a restart takes about that
 
 }  // namespace
 
-milliseconds retry_after(base::ErrorKind kind) {
-  if (kind == base::ErrorKind::kResourceExhausted) return kRetryWhenFull;
-  if (kind == base::ErrorKind::kUnavailable) return kRetryWhenGone;
+milliseconds retry_after(const base::Error& error) {
+  if (engine::says_never_fits(error)) return kNoRetry;
+  if (error.kind == base::ErrorKind::kResourceExhausted) return kRetryWhenFull;
+  if (error.kind == base::ErrorKind::kUnavailable) return kRetryWhenGone;
   return kNoRetry;
 }
 
 milliseconds retry_after(const base::Error& error, engine::Engine& engine) {
-  if (error.kind != base::ErrorKind::kResourceExhausted) return retry_after(error.kind);
-  return milliseconds(engine.retry_after_ms());
+  const milliseconds usual = retry_after(error);
+  return usual == kRetryWhenFull ? milliseconds(engine.retry_after_ms()) : usual;
 }
 
 }  // namespace cuzk::service

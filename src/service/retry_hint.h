@@ -11,8 +11,8 @@ class Engine;
 
 namespace cuzk::service {
 
-// Nothing (0) where trying again does not help.
-std::chrono::milliseconds retry_after(base::ErrorKind kind);
+// Nothing (0) where trying again does not help, as with what can never fit the budget.
+std::chrono::milliseconds retry_after(const base::Error& error);
 
 // Of a submission: a full queue has a place again when a job ends, which the engine foretells from
 // the ends of late.
