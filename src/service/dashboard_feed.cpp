@@ -70,6 +70,11 @@ void DashboardFeed::end(std::map<std::string, Job>::iterator job) {
   if (ended_.size() > kEndedMax) ended_.pop_front();
 }
 
+void DashboardFeed::keep_only(const std::set<std::string>& live) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(jobs_, [&](const auto& job) { return live.count(job.first) == 0; });
+}
+
 void DashboardFeed::note_error(const std::string& id, const std::string& sentence) {
   const std::lock_guard lock(mutex_);
   const auto job = std::find_if(ended_.rbegin(), ended_.rend(),

@@ -53,6 +53,20 @@ TEST(DashboardFeed, TellsOnlyWhatChangedSince) {
   EXPECT_EQ(third["jobs"][0]["error"], "the sentence");
 }
 
+TEST(DashboardFeed, ForgetsJobsWhoseEndWasLeftOut) {
+  DashboardFeed feed;
+  run_job(feed, "over", 1'000, JobState::kCompleted);
+  for (const char* id : {"live", "lost"}) {
+    feed.observe(event(Kind::kAccepted, id, 2'000));
+    feed.observe(event(Kind::kStarted, id, 2'010, JobState::kRunning));
+  }
+  feed.keep_only({"live"});
+  const auto active = feed.active(0);
+  ASSERT_EQ(active.size(), 2U);
+  EXPECT_EQ(active[0].id, "over");
+  EXPECT_EQ(active[1].id, "live");
+}
+
 TEST(DashboardFeed, TheEndOfAJobEndsWhatItsPartitionsDid) {
   DashboardFeed feed;
   for (const auto& [id, end, last] :

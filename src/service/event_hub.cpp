@@ -14,6 +14,7 @@ void EventQueue::put(const engine::EngineEvent& event) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
+    missed_count_ += event.left_out_count;  // before they came here
     if (waiting_.size() >= count_max_) {
       ++missed_count_;
       return;

@@ -63,6 +63,16 @@ TEST(EventHub, CountsWhatASlowWatcherMissed) {
   EXPECT_EQ(entry.missed_count, 3u);
 }
 
+TEST(EventHub, CountsWhatWasLeftOutBeforeItCameHere) {
+  EventQueue queue("", 10, [] {});
+  engine::EngineEvent event;
+  event.left_out_count = 7;
+  queue.put(event);
+  EventQueue::Entry entry;
+  ASSERT_TRUE(queue.take(entry));
+  EXPECT_EQ(entry.missed_count, 7u);
+}
+
 TEST(EventHub, WakesItsWatchersWhenItCloses) {
   Source source;
   EventHub hub(source.observe());

@@ -1,4 +1,5 @@
 // The calls of cuzk.jobs.v1 through a real socket.
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <set>
@@ -48,13 +49,14 @@ class GrpcJobs : public ::testing::Test {
   }
   // Sends a header that announces `announced` bytes, then the pieces.
   grpc::Status stream(const std::string& id, std::uint64_t announced,
-                      const std::vector<std::string>& pieces, bool header_first = true) {
+                      const std::vector<std::string>& pieces, bool header_first = true,
+                      const std::string& circuit = "toy") {
     grpc::ClientContext context;
     wire::SubmitJobResponse reply;
     const auto writer = stub_->StreamCircuitJob(&context, &reply);
     wire::StreamCircuitJobRequest message;
     message.mutable_header()->set_request_id(id);
-    message.mutable_header()->set_circuit("toy");
+    message.mutable_header()->set_circuit(circuit);
     message.mutable_header()->set_witness_bytes(announced);
     if (header_first) writer->Write(message);
     for (const std::string& piece : pieces) {
@@ -170,6 +172,14 @@ TEST_F(GrpcJobs, ListsInPages) {
             grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(GrpcJobs, WhatALibraryThrowsRefusesThatCallAlone) {
+  EXPECT_EQ(stream("a", 4, {"1234"}, true, "throws").error_code(), grpc::StatusCode::INTERNAL);
+  wire::SubmitJobResponse submitted;
+  EXPECT_EQ(submit("a", script(1, 0, End::kProof, 1), &submitted, "throws").error_code(),
+            grpc::StatusCode::INTERNAL);
+  EXPECT_TRUE(submit("a", script(1, 0, End::kProof, 1), &submitted).ok());
+}
+
 TEST_F(GrpcJobs, ShowsAndCancelsOneJob) {
   wire::SubmitJobResponse submitted;
   ASSERT_TRUE(submit("held", script(3, 0, End::kHold, 4), &submitted).ok());
@@ -238,6 +248,30 @@ TEST_F(GrpcJobs, WatchersOfAllJobsHearOfEachEnd) {
   context.TryCancel();
   while (reader->Read(&event)) continue;
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+// Its first event may be there before the watch has begun, and must not be written before.
+TEST_F(GrpcJobs, WatchesBeginWhileManyEventsAreTold) {
+  std::atomic<bool> stop = false;
+  std::thread busy([&] {
+    for (unsigned seed = 0; !stop; ++seed) {
+      wire::SubmitJobResponse submitted;
+      EXPECT_TRUE(
+          submit("busy" + std::to_string(seed), script(200, 0, End::kProof, seed), &submitted)
+              .ok());
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    grpc::ClientContext context;
+    const auto reader = stub_->WatchJobs(&context, wire::WatchJobsRequest());
+    wire::JobEvent event;
+    EXPECT_TRUE(reader->Read(&event));
+    context.TryCancel();
+    while (reader->Read(&event)) continue;
+    EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  stop = true;
+  busy.join();
 }
 
 TEST_F(GrpcJobs, AWatchOfNobodysJobIsNotFound) {

@@ -2,6 +2,7 @@
 #include "service/grpc_upload.h"
 
 #include <chrono>
+#include <exception>
 #include <new>
 #include <string>
 #include <utility>
@@ -66,6 +67,9 @@ void UploadCall::run(void (UploadCall::*step)()) {
       (self.get()->*step)();
     } catch (const std::bad_alloc&) {
       self->finish(grpc_status({ErrorKind::kResourceExhausted, "not enough memory for this"}));
+    } catch (const std::exception& error) {
+      self->finish(
+          grpc_status({ErrorKind::kInternal, std::string("unexpected: ") + error.what()}));
     }
   };
   // Pieces are small work, what they make up together may be large.

@@ -35,27 +35,24 @@ std::shared_ptr<WatchCall> WatchCall::make(GrpcCore& core) {
 }
 
 void WatchCall::begin(const std::string& job_id) {
-  std::weak_ptr<WatchCall> weak;
+  bool is_watching = false;
   {
     const std::lock_guard lock(mutex_);
     if (finished_ || ending_) return;
-    weak = self_;
+    const std::weak_ptr<WatchCall> weak = self_;
     queue_ = std::make_shared<EventQueue>(job_id, kQueuedEventsMax, [weak] {
       if (const auto alive = weak.lock()) alive->go_on();
     });
+    is_watching = core_.events.add(queue_);
+    // Tells the client that it watches. Within the lock, so before any event: the library ends the
+    // process where this comes after a write.
+    if (is_watching && job_id.empty()) StartSendInitialMetadata();
   }
-  if (!core_.events.add(queue_)) {
+  if (!is_watching) {
     end(grpc_status({base::ErrorKind::kUnavailable, "the daemon stops"}));
     return;
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (finished_) core_.events.remove(queue_);  // OnDone may have been here before it was added
-  }
-  if (job_id.empty()) {
-    StartSendInitialMetadata();  // tells the client that it watches
-    return;
-  }
+  if (job_id.empty()) return;
   const auto job = core_.backend.engine->find(job_id);
   if (job.ok()) {
     queue_->put(event_of(*job));

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -241,7 +242,19 @@ class HttpDoor : public Door {
     }
   }
 
+  void forget_what_is_over() {
+    engine::JobQuery query;
+    query.states = {engine::JobState::kQueued, engine::JobState::kRunning};
+    query.count_max = SIZE_MAX;
+    const auto jobs = backend_.engine->list(query);
+    if (!jobs.ok()) return;
+    std::set<std::string> live;
+    for (const engine::JobView& job : *jobs) live.insert(job.record.request_id);
+    feed_.keep_only(live);
+  }
+
   void observe(const engine::EngineEvent& event) {
+    if (event.left_out_count > 0) forget_what_is_over();
     feed_.observe(event);
     if (event.kind == engine::EngineEvent::Kind::kEnded &&
         event.state == engine::JobState::kFailed) {

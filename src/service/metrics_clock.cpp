@@ -33,6 +33,7 @@ std::int64_t elapsed_ms(std::int64_t from_ms, std::int64_t to_ms) {
 
 std::vector<Measured> EventClock::observe(const EngineEvent& event) {
   std::vector<Measured> measured;
+  if (event.left_out_count > 0) jobs_.clear();  // their ends may be among what was left out
   if (event.kind == EngineEvent::Kind::kEnded) {
     const auto found = jobs_.find(event.request_id);
     if (found == jobs_.end()) return measured;

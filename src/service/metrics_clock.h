@@ -26,7 +26,8 @@ struct Measured {
   std::int64_t ms = 0;
 };
 
-// Not thread-safe. Holds what is not over yet: a job's entry goes with its last event.
+// Not thread-safe. Holds what is not over yet: a job's entry goes with its last event, and all go
+// where events were left out.
 class EventClock {
  public:
   std::vector<Measured> observe(const engine::EngineEvent& event);

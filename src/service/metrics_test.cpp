@@ -175,6 +175,15 @@ TEST(MetricsClock, KeepsNothingOfWhatIsOver) {
   EXPECT_TRUE(clock.observe(event(Kind::kEnded, "never seen", 2)).empty());
 }
 
+TEST(MetricsClock, ForgetsWhatMayBeOverWhereEventsWereLeftOut) {
+  EventClock clock;
+  for (int i = 0; i < 100; ++i) clock.observe(event(Kind::kAccepted, std::to_string(i), 0));
+  auto late = event(Kind::kStarted, "5", 20);
+  late.left_out_count = 1000;
+  EXPECT_TRUE(clock.observe(late).empty());
+  EXPECT_EQ(clock.job_count(), 1U);
+}
+
 TEST(MetricsClock, WhatWasCutShortAndAClockThatWentBackGiveNoTime) {
   EventClock clock;
   clock.observe(moved("a", 0, PartitionState::kWitness, 100));

@@ -1,9 +1,12 @@
 // Threads over one queue; the queue is emptied before they end.
 #include "service/work_lane.h"
 
+#include <exception>
 #include <utility>
 
 #include <pthread.h>
+
+#include "base/log.h"
 
 namespace cuzk::service {
 
@@ -53,7 +56,11 @@ void WorkLane::work() {
     std::function<void()> task = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    task();
+    try {
+      task();
+    } catch (const std::exception& error) {  // of a task that should have caught it
+      base::log(base::LogLevel::kError, name_ + ": a task was given up: " + error.what());
+    }
     task = nullptr;  // what it holds dies outside the lock
     lock.lock();
   }

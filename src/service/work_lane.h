@@ -1,5 +1,6 @@
 // A few threads that do what may block (disk, parsing) for servers whose own threads must not.
-// Bounded: what does not fit is refused at once, so a flood costs no memory.
+// Bounded: what does not fit is refused at once, so a flood costs no memory. A task that throws is
+// given up with a line in the log; the thread goes on.
 #pragma once
 
 #include <condition_variable>

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <future>
+#include <new>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -46,6 +47,15 @@ TEST(WorkLane, WorksInOrderOnOneThread) {
   lane.stop();
   ASSERT_EQ(order.size(), 50u);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
+}
+
+TEST(WorkLane, ATaskThatThrowsIsGivenUpAndTheNextIsDone) {
+  WorkLane lane("test", 1, 100);
+  bool done = false;
+  ASSERT_TRUE(lane.post([] { throw std::bad_alloc(); }));
+  ASSERT_TRUE(lane.post([&done] { done = true; }));
+  lane.stop();
+  EXPECT_TRUE(done);
 }
 
 TEST(ByteGate, LetsInUpToItsLimit) {
