@@ -5,9 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "service/grpc_message.h"
+#include "service/grpc_handlers.h"
 #include "service/grpc_status.h"
 #include "service/grpc_upload.h"
 #include "service/grpc_watch.h"
@@ -34,44 +32,6 @@ using RawList = Jobs::WithRawCallbackMethod_ListJobs<RawGet>;
 using RawWatch = Jobs::WithRawCallbackMethod_WatchJobs<RawList>;
 using RawAll = Jobs::WithRawCallbackMethod_ListKinds<RawWatch>;
 
-// Refuses the call with the error of `result`, or answers with what `fill_reply` makes of it.
-template <class Reply, class T, class Fill>
-void answer_with(const Call& call, const base::Result<T>& result, Fill fill_reply) {
-  if (!result.ok()) {
-    call->refuse(result.error());
-    return;
-  }
-  Reply reply;
-  fill_reply(*result, reply);
-  call->answer(reply);
-}
-
-// Work that begins with a message of type Request.
-template <class Request, class Handle>
-GrpcCore::Work parsing(Handle handle) {
-  return [handle](const Call& call, const grpc::ByteBuffer& bytes) {
-    Request message;
-    const base::Status parsed = parse_message(bytes, message);
-    if (parsed.ok()) {
-      handle(call, message);
-    } else {
-      call->refuse(parsed.error());
-    }
-  };
-}
-
-// The same for messages that name a job.
-template <class Request, class Handle>
-GrpcCore::Work naming(Handle handle) {
-  return parsing<Request>([handle](const Call& call, Request& message) {
-    if (message.job_id().empty()) {
-      call->refuse(Error{ErrorKind::kInvalidArgument, "job_id: found nothing, expected an id"});
-    } else {
-      handle(call, message);
-    }
-  });
-}
-
 class JobsService final : public RawAll {
  public:
   explicit JobsService(GrpcCore& core) : core_(core) {}
@@ -82,14 +42,10 @@ class JobsService final : public RawAll {
     return core_.run(Lane::kSubmit, context, request, response,
                      parsing<wire::SubmitCircuitJobRequest>(
                          [this](const Call& call, wire::SubmitCircuitJobRequest& message) {
-                           const auto submitted = submit(message);
-                           if (!submitted.ok()) {
-                             core_.refuse_submission(call, submitted.error());
-                             return;
-                           }
-                           wire::SubmitJobResponse reply;
-                           fill(*submitted, reply);
-                           call->answer(reply);
+                           answer_submission<wire::SubmitJobResponse>(
+                               core_, call, submit(message),
+                               [](const engine::Submitted& submitted,
+                                  wire::SubmitJobResponse& reply) { fill(submitted, reply); });
                          }));
   }
 
@@ -108,7 +64,7 @@ class JobsService final : public RawAll {
                                      const grpc::ByteBuffer* request,
                                      grpc::ByteBuffer* response) override {
     return core_.run(Lane::kQuick, context, request, response,
-                     naming<wire::AwaitJobRequest>(
+                     naming_job<wire::AwaitJobRequest>(
                          [this](const Call& call, const wire::AwaitJobRequest& message) {
                            await(call, message.job_id(), message.timeout_ms());
                          }));
@@ -119,7 +75,7 @@ class JobsService final : public RawAll {
                                       grpc::ByteBuffer* response) override {
     return core_.run(
         Lane::kQuick, context, request, response,
-        naming<wire::CancelJobRequest>(
+        naming_job<wire::CancelJobRequest>(
             [this](const Call& call, const wire::CancelJobRequest& message) {
               answer_with<wire::CancelJobResponse>(
                   call, core_.backend.engine->cancel(message.job_id()),
@@ -135,7 +91,7 @@ class JobsService final : public RawAll {
                                    grpc::ByteBuffer* response) override {
     return core_.run(
         Lane::kQuick, context, request, response,
-        naming<wire::GetJobRequest>([this](const Call& call, const wire::GetJobRequest& message) {
+        naming_job<wire::GetJobRequest>([this](const Call& call, const wire::GetJobRequest& message) {
           answer_with<wire::Job>(
               call, core_.backend.engine->find(message.job_id()),
               [](const engine::JobView& job, wire::Job& reply) { fill(job, reply); });

@@ -4,9 +4,8 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "service/grpc_core.h"
+#include "service/grpc_handlers.h"
 #include "service/grpc_message.h"
 #include "service/proto/proving.grpc.pb.h"
 #include "service/proto/proving.pb.h"
@@ -32,22 +31,6 @@ using RawMetrics = V1::WithRawCallbackMethod_GetMetrics<RawStatus>;
 using RawPreload = V1::WithRawCallbackMethod_PreloadSRS<RawMetrics>;
 using RawAll = V1::WithRawCallbackMethod_EvictSRS<RawPreload>;
 
-// Parses, or refuses the call and says false.
-bool parsed(const Call& call, const grpc::ByteBuffer& bytes,
-            google::protobuf::MessageLite& message) {
-  const base::Status status = parse_message(bytes, message);
-  if (!status.ok()) call->refuse(status.error());
-  return status.ok();
-}
-
-// A job id or circuit id that has to be there.
-bool named(const Call& call, const std::string& value, const char* field, const char* what) {
-  if (!value.empty()) return true;
-  call->refuse(Error{ErrorKind::kInvalidArgument,
-                     fmt::format("{}: found nothing, expected {}", field, what)});
-  return false;
-}
-
 void fill_end(const std::string& job_id, const WaitEnd& end, base::Bytes result,
               v1::AwaitProofResponse& message) {
   if (end.job) {
@@ -55,6 +38,23 @@ void fill_end(const std::string& job_id, const WaitEnd& end, base::Bytes result,
   } else {
     fill_timeout(job_id, "the job is not over yet and goes on", message);
   }
+}
+
+void fill_cancelled(const engine::Engine::Cancelled& cancelled, v1::CancelProofResponse& reply) {
+  reply.set_was_running(cancelled.was_running);
+  switch (cancelled.state) {
+    case engine::JobState::kCompleted: reply.set_state(v1::AwaitProofResponse::COMPLETED); break;
+    case engine::JobState::kFailed: reply.set_state(v1::AwaitProofResponse::FAILED); break;
+    case engine::JobState::kCancelled: reply.set_state(v1::AwaitProofResponse::CANCELLED); break;
+    case engine::JobState::kQueued:
+    case engine::JobState::kRunning: reply.set_state(v1::AwaitProofResponse::UNKNOWN); break;
+  }
+}
+
+// Work about a proving key.
+template <class Request, class Handle>
+GrpcCore::Work naming_circuit(Handle handle) {
+  return naming<Request>(&Request::circuit_id, "circuit_id", "e.g. porep-32g", handle);
 }
 
 Error closed_error() {
@@ -69,42 +69,25 @@ class ProvingService final : public RawAll {
   grpc::ServerUnaryReactor* SubmitProof(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* response) override {
-    return core_.run(Lane::kSubmit, context, request, response,
-                     [this](const Call& call, const grpc::ByteBuffer& bytes) {
-                       v1::SubmitProofRequest message;
-                       if (!parsed(call, bytes, message)) return;
-                       const auto submitted = submit(message);
-                       if (!submitted.ok()) {
-                         core_.refuse_submission(call, submitted.error());
-                         return;
-                       }
-                       v1::SubmitProofResponse reply;
-                       fill(*submitted, reply);
-                       call->answer(reply);
-                     });
+    return core_.run(
+        Lane::kSubmit, context, request, response,
+        parsing<v1::SubmitProofRequest>([this](const Call& call, v1::SubmitProofRequest& message) {
+          answer_submission<v1::SubmitProofResponse>(
+              core_, call, submit(message),
+              [](const engine::Submitted& submitted, v1::SubmitProofResponse& reply) {
+                fill(submitted, reply);
+              });
+        }));
   }
 
   grpc::ServerUnaryReactor* AwaitProof(grpc::CallbackServerContext* context,
                                        const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* response) override {
     return core_.run(Lane::kQuick, context, request, response,
-                     [this](const Call& call, const grpc::ByteBuffer& bytes) {
-                       v1::AwaitProofRequest message;
-                       if (!parsed(call, bytes, message)) return;
-                       const std::string& id = message.job_id();
-                       if (!named(call, id, "job_id", "the id of a job")) return;
-                       core_.await(
-                           call, id, message.timeout_ms(),
-                           [id](const Call& waiting, const WaitEnd& end, base::Bytes result) {
-                             if (end.kind == WaitEnd::Kind::kClosed) {
-                               waiting->refuse(closed_error());
-                               return;
-                             }
-                             v1::AwaitProofResponse reply;
-                             fill_end(id, end, std::move(result), reply);
-                             waiting->answer(reply);
-                           });
-                     });
+                     naming_job<v1::AwaitProofRequest>(
+                         [this](const Call& call, const v1::AwaitProofRequest& message) {
+                           await(call, message.job_id(), message.timeout_ms());
+                         }));
   }
 
   grpc::ServerUnaryReactor* Prove(grpc::CallbackServerContext* context,
@@ -112,19 +95,23 @@ class ProvingService final : public RawAll {
                                   grpc::ByteBuffer* response) override {
     return core_.run(
         Lane::kSubmit, context, request, response,
-        [this](const Call& call, const grpc::ByteBuffer& bytes) { prove(call, bytes); });
+        parsing<v1::ProveRequest>(
+            [this](const Call& call, v1::ProveRequest& message) { prove(call, message); }));
   }
 
   grpc::ServerUnaryReactor* CancelProof(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* response) override {
-    return core_.run(Lane::kQuick, context, request, response,
-                     [this](const Call& call, const grpc::ByteBuffer& bytes) {
-                       v1::CancelProofRequest message;
-                       if (!parsed(call, bytes, message)) return;
-                       if (!named(call, message.job_id(), "job_id", "the id of a job")) return;
-                       cancel(call, message.job_id());
-                     });
+    return core_.run(
+        Lane::kQuick, context, request, response,
+        naming_job<v1::CancelProofRequest>(
+            [this](const Call& call, const v1::CancelProofRequest& message) {
+              answer_with<v1::CancelProofResponse>(
+                  call, core_.backend.engine->cancel(message.job_id()),
+                  [](const engine::Engine::Cancelled& cancelled, v1::CancelProofResponse& reply) {
+                    fill_cancelled(cancelled, reply);
+                  });
+            }));
   }
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
@@ -134,7 +121,10 @@ class ProvingService final : public RawAll {
     v1::GetStatusRequest message;
     if (const auto refusal = core_.guard.refusal(*context)) {
       call->refuse(grpc::Status(grpc::StatusCode::UNAUTHENTICATED, *refusal));
-    } else if (parsed(call, take_request(request), message)) {
+    } else if (const base::Status parsed = parse_message(take_request(request), message);
+               !parsed.ok()) {
+      call->refuse(parsed.error());
+    } else {
       const bool asked = core_.status.ask([call](std::shared_ptr<const StatusReport> report) {
         v1::GetStatusResponse reply;
         fill(report->engine, report->context, reply);
@@ -148,42 +138,39 @@ class ProvingService final : public RawAll {
   grpc::ServerUnaryReactor* GetMetrics(grpc::CallbackServerContext* context,
                                        const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* response) override {
-    return core_.run(Lane::kQuick, context, request, response,
-                     [this](const Call& call, const grpc::ByteBuffer& bytes) {
-                       v1::GetMetricsRequest message;
-                       if (!parsed(call, bytes, message)) return;
-                       v1::GetMetricsResponse reply;
-                       reply.set_prometheus_text(utf8(core_.backend.metrics_text()));
-                       call->answer(reply);
-                     });
+    return core_.run(
+        Lane::kQuick, context, request, response,
+        parsing<v1::GetMetricsRequest>([this](const Call& call, const v1::GetMetricsRequest&) {
+          v1::GetMetricsResponse reply;
+          reply.set_prometheus_text(utf8(core_.backend.metrics_text()));
+          call->answer(reply);
+        }));
   }
 
   grpc::ServerUnaryReactor* PreloadSRS(grpc::CallbackServerContext* context,
                                        const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* response) override {
     return core_.run(Lane::kKeys, context, request, response,
-                     [this](const Call& call, const grpc::ByteBuffer& bytes) {
-                       v1::PreloadSrsRequest message;
-                       if (!parsed(call, bytes, message)) return;
-                       if (!named(call, message.circuit_id(), "circuit_id", "e.g. porep-32g")) {
-                         return;
-                       }
-                       preload(call, message.circuit_id());
-                     });
+                     naming_circuit<v1::PreloadSrsRequest>(
+                         [this](const Call& call, const v1::PreloadSrsRequest& message) {
+                           preload(call, message.circuit_id());
+                         }));
   }
 
   grpc::ServerUnaryReactor* EvictSRS(grpc::CallbackServerContext* context,
                                      const grpc::ByteBuffer* request,
                                      grpc::ByteBuffer* response) override {
-    return core_.run(Lane::kKeys, context, request, response,
-                     [this](const Call& call, const grpc::ByteBuffer& bytes) {
-                       v1::EvictSrsRequest message;
-                       if (!parsed(call, bytes, message)) return;
-                       if (!named(call, message.circuit_id(), "circuit_id", "e.g. porep-32g")) {
-                         return;
-                       }
-                       evict(call, message.circuit_id());
-                     });
+    return core_.run(
+        Lane::kKeys, context, request, response,
+        naming_circuit<v1::EvictSrsRequest>(
+            [this](const Call& call, const v1::EvictSrsRequest& message) {
+              answer_with<v1::EvictSrsResponse>(
+                  call, core_.backend.engine->evict(message.circuit_id()),
+                  [](std::uint64_t freed_bytes, v1::EvictSrsResponse& reply) {
+                    reply.set_was_loaded(freed_bytes > 0);
+                    reply.set_freed_bytes(freed_bytes);
+                  });
+            }));
   }
 
  private:
@@ -193,9 +180,20 @@ class ProvingService final : public RawAll {
     return core_.backend.engine->submit(job);
   }
 
-  void prove(const Call& call, const grpc::ByteBuffer& bytes) {
-    v1::ProveRequest message;
-    if (!parsed(call, bytes, message)) return;
+  void await(const Call& call, const std::string& id, std::uint64_t timeout_ms) {
+    core_.await(call, id, timeout_ms,
+                [id](const Call& waiting, const WaitEnd& end, base::Bytes result) {
+                  if (end.kind == WaitEnd::Kind::kClosed) {
+                    waiting->refuse(closed_error());
+                    return;
+                  }
+                  v1::AwaitProofResponse reply;
+                  fill_end(id, end, std::move(result), reply);
+                  waiting->answer(reply);
+                });
+  }
+
+  void prove(const Call& call, v1::ProveRequest& message) {
     if (!message.has_submit()) {
       call->refuse(Error{ErrorKind::kInvalidArgument, "submit: found nothing, expected a request"});
       return;
@@ -223,51 +221,17 @@ class ProvingService final : public RawAll {
     core_.await(call, id, 0, reply, std::move(gone));
   }
 
-  void cancel(const Call& call, const std::string& id) {
-    const auto cancelled = core_.backend.engine->cancel(id);
-    if (!cancelled.ok()) {
-      call->refuse(cancelled.error());
-      return;
-    }
-    v1::CancelProofResponse reply;
-    reply.set_was_running(cancelled->was_running);
-    switch (cancelled->state) {
-      case engine::JobState::kCompleted: reply.set_state(v1::AwaitProofResponse::COMPLETED); break;
-      case engine::JobState::kFailed: reply.set_state(v1::AwaitProofResponse::FAILED); break;
-      case engine::JobState::kCancelled: reply.set_state(v1::AwaitProofResponse::CANCELLED); break;
-      case engine::JobState::kQueued:
-      case engine::JobState::kRunning: reply.set_state(v1::AwaitProofResponse::UNKNOWN); break;
-    }
-    call->answer(reply);
-  }
-
   void preload(const Call& call, const std::string& name) {
     const auto begin = std::chrono::steady_clock::now();
     const auto loaded = core_.backend.engine->preload(name);
-    if (!loaded.ok()) {
-      call->refuse(loaded.error());
-      return;
-    }
     const auto spent = std::chrono::steady_clock::now() - begin;
-    v1::PreloadSrsResponse reply;
-    reply.set_already_loaded(*loaded);
-    if (!*loaded) {
-      reply.set_load_time_ms(static_cast<std::uint64_t>(
-          std::chrono::duration_cast<std::chrono::milliseconds>(spent).count()));
-    }
-    call->answer(reply);
-  }
-
-  void evict(const Call& call, const std::string& name) {
-    const auto freed = core_.backend.engine->evict(name);
-    if (!freed.ok()) {
-      call->refuse(freed.error());
-      return;
-    }
-    v1::EvictSrsResponse reply;
-    reply.set_was_loaded(*freed > 0);
-    reply.set_freed_bytes(*freed);
-    call->answer(reply);
+    answer_with<v1::PreloadSrsResponse>(
+        call, loaded, [spent](bool was_loaded, v1::PreloadSrsResponse& reply) {
+          reply.set_already_loaded(was_loaded);
+          if (was_loaded) return;
+          reply.set_load_time_ms(static_cast<std::uint64_t>(
+              std::chrono::duration_cast<std::chrono::milliseconds>(spent).count()));
+        });
   }
 
   GrpcCore& core_;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "service/proto/jobs.pb.h"
+#include "service/wire_fields.h"
 #include "service/wire_text.h"
 
 namespace cuzk::service {
@@ -18,19 +19,6 @@ using base::ErrorKind;
 namespace wire = jobs::v1;
 
 constexpr std::size_t kPageDefault = 100, kPageMax = 1000;
-
-base::Result<std::optional<engine::Priority>> priority_from(int number) {
-  switch (number) {
-    case wire::JOB_PRIORITY_UNSPECIFIED: return std::optional<engine::Priority>();
-    case wire::LOW: return std::optional(engine::Priority::kLow);
-    case wire::NORMAL: return std::optional(engine::Priority::kNormal);
-    case wire::HIGH: return std::optional(engine::Priority::kHigh);
-    case wire::CRITICAL: return std::optional(engine::Priority::kCritical);
-    default: break;
-  }
-  return Error{ErrorKind::kInvalidArgument,
-               fmt::format("priority: found {}, expected 0 (normal) or 1 to 4", number)};
-}
 
 wire::JobPriority wire_priority(std::uint32_t priority) {
   switch (static_cast<engine::Priority>(priority)) {
@@ -49,18 +37,11 @@ base::Result<CircuitRequest> said_of_job(const Message& message) {
     return Error{ErrorKind::kInvalidArgument,
                  "circuit: found nothing, expected the name of a registered circuit"};
   }
-  if (message.deadline_ms() > static_cast<std::uint64_t>(INT64_MAX)) {
-    return Error{ErrorKind::kInvalidArgument,
-                 fmt::format("deadline_ms: found {}, expected milliseconds since 1970 below 2^63",
-                             message.deadline_ms())};
-  }
   CircuitRequest request;
-  CUZK_TRY(request.priority, priority_from(message.priority()));
+  CUZK_TRY(request.priority, priority_from_wire(message.priority()));
+  CUZK_TRY(request.deadline_ms, deadline_from_wire(message.deadline_ms()));
   request.request_id = message.request_id();
   request.circuit = message.circuit();
-  if (message.deadline_ms() != 0) {
-    request.deadline_ms = static_cast<std::int64_t>(message.deadline_ms());
-  }
   return request;
 }
 

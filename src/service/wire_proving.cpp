@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "service/proto/proving.pb.h"
+#include "service/wire_fields.h"
 #include "service/wire_text.h"
 
 namespace cuzk::service {
@@ -25,19 +26,6 @@ base::Bytes bytes_of(std::string* text) {
   base::Bytes bytes(text->begin(), text->end());
   std::string().swap(*text);
   return bytes;
-}
-
-base::Result<std::optional<engine::Priority>> priority_from(int number) {
-  switch (number) {
-    case v1::PRIORITY_UNSPECIFIED: return std::optional<engine::Priority>();
-    case v1::LOW: return std::optional(engine::Priority::kLow);
-    case v1::NORMAL: return std::optional(engine::Priority::kNormal);
-    case v1::HIGH: return std::optional(engine::Priority::kHigh);
-    case v1::CRITICAL: return std::optional(engine::Priority::kCritical);
-    default: break;
-  }
-  return Error{ErrorKind::kInvalidArgument,
-               fmt::format("priority: found {}, expected 0 (the kind's own) or 1 to 4", number)};
 }
 
 v1::Acceptance acceptance_of(engine::Acceptance acceptance) {
@@ -148,18 +136,11 @@ base::Result<ProofRequest> proof_request_from(v1::SubmitProofRequest& message) {
                              "PoSt) or 4 (winning PoSt)",
                              kind)};
   }
-  if (message.deadline_ms() > static_cast<std::uint64_t>(INT64_MAX)) {
-    return Error{ErrorKind::kInvalidArgument,
-                 fmt::format("deadline_ms: found {}, expected milliseconds since 1970 below 2^63",
-                             message.deadline_ms())};
-  }
   ProofRequest request;
-  CUZK_TRY(request.priority, priority_from(message.priority()));
+  CUZK_TRY(request.priority, priority_from_wire(message.priority()));
+  CUZK_TRY(request.deadline_ms, deadline_from_wire(message.deadline_ms()));
   request.request_id = message.request_id();
   request.kind = static_cast<ProofKind>(kind);
-  if (message.deadline_ms() != 0) {
-    request.deadline_ms = static_cast<std::int64_t>(message.deadline_ms());
-  }
   request.sector_size = message.sector_size();
   request.registered_proof = message.registered_proof();
   request.vanilla_proof = bytes_of(message.mutable_vanilla_proof());
