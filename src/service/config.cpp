@@ -95,6 +95,7 @@ class Reader {
 
   void read_retired(const RetiredKey& key, const ConfigMember& member) {
     std::string value;
+    if (const auto* text = std::get_if<std::string>(&member.value.content)) value = *text;
     if (const auto* flag = std::get_if<bool>(&member.value.content)) value = *flag ? "true" : "";
     if (const auto* number = std::get_if<std::int64_t>(&member.value.content)) {
       value = fmt::format("{}", *number);

@@ -41,7 +41,6 @@ struct Config {
     // After SIGTERM: jobs that run have this long to end; the others stay in the journal.
     std::chrono::milliseconds shutdown_grace{60'000};
     bool reflection = true;
-    std::uint32_t grpc_threads = 0;     // 0: chosen from the CPUs
     std::uint32_t awaits_max = 10'000;  // waiting AwaitProof and Prove calls at once
     std::chrono::milliseconds await_max{24LL * 3600 * 1000};  // longest single wait
     // A daemon that can prove nothing any more ends with an error, so that its supervisor starts it
@@ -49,7 +48,7 @@ struct Config {
     bool exit_when_unhealthy = false;
   } daemon;
 
-  struct Tls {                               // of all TCP listeners, gRPC and HTTP
+  struct Tls {                               // of the TCP listeners of gRPC; HTTP speaks none
     std::filesystem::path certificate, key;  // PEM; both or none
     std::filesystem::path client_ca;         // PEM; set: clients must show a certificate of it
     bool enabled() const { return !certificate.empty(); }
@@ -75,7 +74,6 @@ struct Config {
     std::string total_budget = "auto";
     // With "auto": what is left to the rest of the machine. Not set: resolve_budget's own.
     std::optional<std::uint64_t> safety_margin_bytes;
-    std::chrono::milliseconds eviction_min_idle{300'000};
   } memory;
 
   struct Gpus {
@@ -87,7 +85,7 @@ struct Config {
 
   struct Scheduler {
     std::uint64_t queue_max = 10'000;
-    std::uint32_t jobs_in_flight_max = 4;
+    std::uint32_t jobs_in_flight_max = 0;  // 0: chosen from the workers, 4 at least
     std::uint32_t grouping_max = 8;
     std::chrono::milliseconds ageing{60'000};
     std::uint32_t quarantine_failures = 3;

@@ -83,8 +83,6 @@ Keys daemon_keys() {
                        kLive, CUZK_FIELD(daemon.shutdown_grace), kNone, kDay),
           flag_key("daemon.reflection", "gRPC server reflection, for grpcurl and the like.",
                    kRestart, CUZK_FIELD(daemon.reflection)),
-          number_key("daemon.grpc_threads", "Threads that serve gRPC; 0: chosen from the CPUs.",
-                     kRestart, CUZK_FIELD(daemon.grpc_threads), 0, 256),
           number_key("daemon.awaits_max", "Calls that wait for a proof at once; more are refused.",
                      kLive, CUZK_FIELD(daemon.awaits_max), 1, 1'000'000),
           duration_key("daemon.await_max", "Longest wait of one call.", kLive,
@@ -187,9 +185,6 @@ ConfigKey devices_key() {
 Keys resource_keys() {
   return {budget_key(),
           margin_key(),
-          duration_key("memory.eviction_min_idle",
-                       "A key that was used within this time is evicted last.", kRestart,
-                       CUZK_FIELD(memory.eviction_min_idle), kNone, kDay),
           devices_key(),
           number_key("gpus.gpu_threads", "Workers that finish proofs; 0: chosen from the CPUs.",
                      kRestart, CUZK_FIELD(gpus.gpu_threads), 0, 4096),
@@ -206,8 +201,9 @@ Keys scheduler_keys() {
   return {
       number_key("scheduler.queue_max", "Unfinished jobs; more are refused. 0: no bound.", kRestart,
                  CUZK_FIELD(scheduler.queue_max), 0, 100'000'000),
-      number_key("scheduler.jobs_in_flight_max", "Jobs that are worked on at once.", kRestart,
-                 CUZK_FIELD(scheduler.jobs_in_flight_max), 1, 4096),
+      number_key("scheduler.jobs_in_flight_max",
+                 "Jobs that are worked on at once; 0: chosen from the workers, 4 at least.",
+                 kRestart, CUZK_FIELD(scheduler.jobs_in_flight_max), 0, 4096),
       number_key("scheduler.grouping_max",
                  "Grants in a row out of order for a key that a device has loaded.", kRestart,
                  CUZK_FIELD(scheduler.grouping_max), 0, 4096),
@@ -300,6 +296,11 @@ const std::vector<ConfigKey>& config_keys() {
 
 const std::vector<RetiredKey>& retired_keys() {
   static const std::vector<RetiredKey> keys = {
+      {"daemon.grpc_threads", "ignored: gRPC chooses its threads from the CPUs", "0"},
+      {"memory.eviction_min_idle",
+       "ignored: of the keys that no proof uses, the one used longest ago goes first, when its room "
+       "is needed",
+       "5m"},
       {"memory.pinned_budget", "deprecated and ignored: memory.total_budget bounds all memory", ""},
       {"memory.working_memory_budget",
        "deprecated and ignored: memory.total_budget bounds all memory", ""},

@@ -77,7 +77,6 @@ format = "none"
   const Config& config = loaded->config;
   EXPECT_EQ(config.daemon.listen[0].to_string(), "unix:///run/curio/cuzk.sock");
   EXPECT_EQ(config.memory.safety_margin_bytes, std::uint64_t{5} << 30);
-  EXPECT_EQ(config.memory.eviction_min_idle, milliseconds(300'000));
   EXPECT_EQ(config.gpus.devices, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(config.gpus.gpu_threads, 32U);
   EXPECT_EQ(config.pipeline.max_parallel_synthesis, 18U);
@@ -91,6 +90,20 @@ format = "none"
   EXPECT_TRUE(has(loaded->warnings[3], "srs.preload is deprecated"));
 }
 
+TEST(Config, KeysWithoutEffectAreToldUnlessTheyAskForWhatIsDoneAnyway) {
+  const auto warnings = [](const std::string& text) {
+    const auto loaded = parse_config(text, "a.toml");
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
+    return loaded->warnings;
+  };
+  EXPECT_TRUE(warnings("[memory]\neviction_min_idle = \"5m\"").empty());
+  const auto idle = warnings("[memory]\neviction_min_idle = \"1h\"");
+  ASSERT_EQ(idle.size(), 1U);
+  EXPECT_TRUE(has(idle[0], "a.toml:2: memory.eviction_min_idle is ignored"));
+  EXPECT_TRUE(warnings("[daemon]\ngrpc_threads = 0").empty());
+  EXPECT_EQ(warnings("[daemon]\ngrpc_threads = 3").size(), 1U);
+}
+
 // No key at its default.
 constexpr char kEverythingChanged[] = R"(
 circuits = [{name = "age", zkey = "/keys/a \"b\".zkey"}, {name = "vote-2", zkey = "v.zkey"}]
@@ -102,7 +115,6 @@ max_message = "100000000B"
 on_disconnect = "cancel"
 shutdown_grace = "1h1ms"
 reflection = false
-grpc_threads = 3
 awaits_max = 7
 await_max = "2d"
 exit_when_unhealthy = true
@@ -123,7 +135,6 @@ dashboard = false
 [memory]
 total_budget = "48GiB"
 safety_margin = "1GiB"
-eviction_min_idle = "1s"
 [gpus]
 devices = [3]
 gpu_threads = 5
@@ -193,8 +204,8 @@ TEST(Config, WrongValuesAreRefused) {
        {"[memory]\ntotal_budget = \"1.5GiBs\"",
         "[memory]\ntotal_budget = -1",
         "[memory]\ntotal_budget = \"1MiB\"",
-        "[memory]\neviction_min_idle = \"5\u00a0m\"",
-        "[memory]\neviction_min_idle = 1.5",
+        "[scheduler]\nageing = \"5\u00a0m\"",
+        "[scheduler]\nageing = 1.5",
         "[memory]\ntotal_budget = 2020-01-01",
         "[gpus]\ndevices = [0, 0]",
         "[gpus]\ndevices = [-1]",
@@ -262,11 +273,11 @@ TEST(Config, SizesAndTimesOfTheRustDaemonMeanTheSame) {
   EXPECT_EQ(read("[memory]\ntotal_budget = \"107374182400\"").memory.total_budget, "100GiB");
   EXPECT_EQ(read("[memory]\ntotal_budget = 107374182400").memory.total_budget, "100GiB");
   EXPECT_EQ(read("[memory]\ntotal_budget = \"1.5TiB\"").memory.total_budget, "1536GiB");
-  EXPECT_EQ(read("[memory]\neviction_min_idle = \"90\"").memory.eviction_min_idle,
+  EXPECT_EQ(read("[scheduler]\nageing = \"90\"").scheduler.ageing,
             milliseconds(90'000));
-  EXPECT_EQ(read("[memory]\neviction_min_idle = 90").memory.eviction_min_idle,
+  EXPECT_EQ(read("[scheduler]\nageing = 90").scheduler.ageing,
             milliseconds(90'000));
-  EXPECT_EQ(read("[memory]\neviction_min_idle = \"1h\"").memory.eviction_min_idle,
+  EXPECT_EQ(read("[scheduler]\nageing = \"1h\"").scheduler.ageing,
             milliseconds(3'600'000));
 }
 
