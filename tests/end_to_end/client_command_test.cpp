@@ -121,6 +121,10 @@ TEST_F(ClientCommands, ErrorsAreSentencesWithExitCodes) {
   EXPECT_EQ(cuzk({"submit", "--witness", "x"}).exit_code, 2) << "nothing is said to be proved";
   EXPECT_EQ(cuzk({"submit", "--circuit", "mul1000"}).exit_code, 2);
   EXPECT_EQ(cuzk({"jobs", "--state", "ended"}).exit_code, 2);
+  const std::string nowhere = scratch_.file("none/proof.bin");
+  EXPECT_THAT(cuzk({"await", "a", "--out", nowhere}).err, HasSubstr("there is no folder"));
+  EXPECT_THAT(submit("b", {"--wait", "--proof", nowhere}).err, HasSubstr("there is no folder"));
+  EXPECT_EQ(cuzk({"await", "b"}).exit_code, 2) << "it was not sent";
   const CommandResult absent =
       run_program(CUZK_COMMAND, {"status", "--addr", "unix://" + scratch_.file("none.sock")});
   EXPECT_EQ(absent.exit_code, 2);
@@ -177,6 +181,10 @@ TEST(ConfigCommand, SaysWhetherADaemonWouldStart) {
                                    "memory.total_budget?"));
   write_text(file, "[[circuits]]\nname = \"a\"\nzkey = \"/none.zkey\"\n");
   EXPECT_THAT(run_program(CUZK_COMMAND, {"config", "check", file}).err, HasSubstr("/none.zkey"));
+  write_text(file, "[journal]\nfolder = \"" + file + "\"\n");
+  const CommandResult no_folder = run_program(CUZK_COMMAND, {"config", "check", file});
+  EXPECT_EQ(no_folder.exit_code, 2) << no_folder.out;
+  EXPECT_THAT(no_folder.err, HasSubstr("journal.folder: " + file + ": cannot be made a folder"));
 }
 
 TEST(ConfigCommand, PrintsWhatADaemonWouldUse) {

@@ -1,7 +1,10 @@
 // cuzk config: checks a daemon's configuration and shows what it means.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
+#include "apps/cuzk/output.h"
 #include "base/file.h"
 #include "service/config.h"
 
@@ -21,6 +24,9 @@ base::Result<Answer> check(const ConfigFlags& flags) {
   const service::Config& config = loaded.config;
   if (!config.auth.token_file.empty()) {
     CUZK_TRY_STATUS(service::read_tokens(config.auth.token_file));
+  }
+  if (const base::Status journal = check_folder(config.journal_folder()); !journal.ok()) {
+    return base::Error(journal.error()).within("journal.folder");
   }
   std::vector<std::filesystem::path> needed = {config.tls.certificate, config.tls.key,
                                                config.tls.client_ca};

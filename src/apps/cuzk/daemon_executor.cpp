@@ -18,23 +18,10 @@
 namespace cuzk::apps {
 namespace {
 
-using base::Error;
-using base::ErrorKind;
 using service::Config;
 
 // Proving leaves a busy machine's processors to whoever answers clients.
 constexpr int kWorkerNiceness = 5;
-
-base::Result<std::uint64_t> budget_bytes(const Config::Memory& memory) {
-  CUZK_TRY(const base::MemoryLimits limits, base::detect_memory_limits());
-  CUZK_TRY(const std::uint64_t budget, base::resolve_budget(memory.total_budget, limits));
-  if (memory.total_budget != "auto" || !memory.safety_margin_bytes) return budget;
-  const std::uint64_t limit = limits.limit_bytes();
-  if (*memory.safety_margin_bytes < limit) return limit - *memory.safety_margin_bytes;
-  return Error{ErrorKind::kInvalidArgument,
-               fmt::format("memory.safety_margin: found {} bytes, but there are only {}",
-                           *memory.safety_margin_bytes, limit)};
-}
 
 base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
     const Config& config, std::shared_ptr<const engine::JobTypes> types,
@@ -48,7 +35,8 @@ base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
   options.device_workers = config.gpus.gpu_workers_per_device;
   options.finish_workers = config.gpus.gpu_threads;
   options.jobs_in_flight_max = config.scheduler.jobs_in_flight_max;
-  CUZK_TRY(options.budget_bytes, budget_bytes(config.memory));
+  CUZK_TRY(const base::MemoryLimits limits, base::detect_memory_limits());
+  CUZK_TRY(options.budget_bytes, service::memory_budget_bytes(config, limits));
   options.ageing_ms = config.scheduler.ageing.count();
   options.grouping_max = config.scheduler.grouping_max;
   options.quarantine_failures = config.scheduler.quarantine_failures;

@@ -104,6 +104,15 @@ Answer job_answer(const ordered_json& job, std::size_t result_bytes, bool timed_
 
 }  // namespace
 
+base::Status check_result_files(const ResultFiles& files,
+                                const std::vector<std::filesystem::path>& inputs) {
+  std::vector<OutputPath> outputs;
+  if (!files.out.empty()) outputs.push_back({"--out", files.out});
+  if (!files.proof.empty()) outputs.push_back({"--proof", files.proof});
+  if (!files.public_values.empty()) outputs.push_back({"--public", files.public_values});
+  return check_outputs(outputs, inputs, Overwrite::kReplace);
+}
+
 base::Result<Answer> wait_for_job(service::Client& client, const std::string& id,
                                   std::optional<std::chrono::milliseconds> timeout,
                                   const ResultFiles& files, Session& session) {
@@ -126,6 +135,7 @@ base::Result<Answer> await_job(const AwaitFlags& flags, Session& session) {
     if (!parsed.ok()) return Error(parsed.error()).within("--timeout");
     timeout = *parsed;
   }
+  CUZK_TRY_STATUS(check_result_files(flags.files, {}));
   CUZK_TRY(const auto client, make_client(flags.client));
   return wait_for_job(*client, flags.id, timeout, flags.files, session);
 }

@@ -24,6 +24,9 @@ struct ResultFiles {
   std::filesystem::path proof, public_values;  // of a circuit
   bool any() const { return !out.empty() || !proof.empty() || !public_values.empty(); }
 };
+// What can be wrong with them before the wait (check_outputs).
+base::Status check_result_files(const ResultFiles& files,
+                                const std::vector<std::filesystem::path>& inputs);
 
 struct SubmitFlags {
   ClientFlags client;

@@ -112,6 +112,11 @@ base::Result<Answer> submit_job(const SubmitFlags& flags, Session& session) {
   if (flags.files.any() && !flags.wait) {
     return Error{ErrorKind::kInvalidArgument, "an output file needs --wait"};
   }
+  std::vector<std::filesystem::path> inputs = flags.vanilla;
+  for (const auto& path : {flags.witness, flags.c1}) {
+    if (!path.empty()) inputs.push_back(path);
+  }
+  CUZK_TRY_STATUS(check_result_files(flags.files, inputs));
   CUZK_TRY(const PreparedJob job, prepare_job(flags));
   CUZK_TRY(const auto client, make_client(flags.client));
   session.stage("submitting");

@@ -32,6 +32,10 @@ base::Status check_output(const OutputPath& output, Overwrite overwrite) {
   }
   std::error_code failed;
   const fs::file_status status = fs::status(output.path, failed);
+  if (status.type() == fs::file_type::none) {  // not even whether it is there
+    return Error{ErrorKind::kIo, fmt::format("{} {}: {}", output.flag, output.path.string(),
+                                             failed.message())};
+  }
   if (fs::is_directory(status)) {
     return Error{ErrorKind::kInvalidArgument, fmt::format("{} {}: is a folder, expected a file",
                                                           output.flag, output.path.string())};
@@ -95,12 +99,29 @@ base::Status write_together(const std::vector<OutputFile>& files) {
 }
 
 base::Status make_folder(const fs::path& folder) {
+  CUZK_TRY_STATUS(check_folder(folder));
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed || !fs::is_directory(folder, failed)) {
-    return Error{ErrorKind::kIo, fmt::format("{}: cannot be made a folder", folder.string())};
+    return Error{ErrorKind::kIo, fmt::format("{}: cannot be made a folder{}{}", folder.string(),
+                                             failed ? ": " : "", failed ? failed.message() : "")};
   }
   return base::ok_status();
+}
+
+base::Status check_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::path at = folder;
+  fs::file_status status = fs::status(at, failed);
+  while (status.type() == fs::file_type::not_found && at != folder_of(at)) {
+    at = folder_of(at);
+    status = fs::status(at, failed);
+  }
+  if (fs::is_directory(status)) return base::ok_status();
+  return Error{ErrorKind::kIo,
+               fmt::format("{}: cannot be made a folder: {}", folder.string(),
+                           fs::exists(status) ? fmt::format("{} is a file", at.string())
+                                              : failed.message())};
 }
 
 }  // namespace cuzk::apps

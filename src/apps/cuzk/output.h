@@ -19,8 +19,9 @@ struct OutputPath {
   std::filesystem::path path;
 };
 
-// Errors: a folder that does not exist or cannot be written, an output that is a folder, two
-// outputs that are one file, an output that is also an input, and (kRefuse) one that exists.
+// Errors: a folder that does not exist or cannot be written, an output that is a folder or that
+// cannot be looked at, two outputs that are one file, an output that is also an input, and (kRefuse)
+// one that exists.
 base::Status check_outputs(const std::vector<OutputPath>& outputs,
                            const std::vector<std::filesystem::path>& inputs, Overwrite overwrite);
 
@@ -34,7 +35,9 @@ struct OutputFile {
 // them is a fault between two renames.)
 base::Status write_together(const std::vector<OutputFile>& files);
 
-// Creates `folder` with its parents where it is missing.
+// Creates `folder` with its parents where it is missing. Error kIo.
 base::Status make_folder(const std::filesystem::path& folder);
+// Whether make_folder would have to fail because something that is no folder stands in its way.
+base::Status check_folder(const std::filesystem::path& folder);
 
 }  // namespace cuzk::apps

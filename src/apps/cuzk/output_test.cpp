@@ -67,6 +67,15 @@ TEST_F(OutputTest, RefusesFoldersAndMissingFolders) {
   EXPECT_THAT(refusal({{"--proof", folder_ / "gone" / "x.json"}}), HasSubstr("there is no folder"));
 }
 
+// Whether a key lies there is not known then, so it must not be taken for a new file.
+TEST_F(OutputTest, RefusesWhatCannotBeLookedAt) {
+  fs::create_symlink(folder_ / "loop", folder_ / "loop");
+  EXPECT_THAT(refusal({{"--zkey", folder_ / "loop"}}, {}, Overwrite::kRefuse),
+              HasSubstr("symbolic links"));
+  EXPECT_THAT(refusal({{"--zkey", folder_ / std::string(300, 'x')}}, {}, Overwrite::kRefuse),
+              HasSubstr("too long"));
+}
+
 TEST_F(OutputTest, RefusesOneFileForTwoThings) {
   EXPECT_THAT(refusal({{"--proof", folder_ / "a"}, {"--public", folder_ / "." / "a"}}),
               HasSubstr("--proof and --public name the same file"));
@@ -86,6 +95,19 @@ TEST_F(OutputTest, MakesFoldersWithTheirParents) {
   EXPECT_TRUE(fs::is_directory(folder_ / "a" / "b"));
   EXPECT_TRUE(make_folder(folder_ / "a").ok());
   EXPECT_FALSE(make_folder(folder_ / "old.json").ok());
+}
+
+TEST_F(OutputTest, SaysOfAFolderWhatMakingItWould) {
+  EXPECT_TRUE(check_folder(folder_).ok());
+  EXPECT_TRUE(check_folder(folder_ / "not" / "yet").ok());
+  EXPECT_FALSE(fs::exists(folder_ / "not"));
+  EXPECT_TRUE(check_folder("not/yet/either").ok());
+  for (const fs::path& in_the_way : {folder_ / "old.json", folder_ / "old.json" / "a" / "b"}) {
+    const base::Status status = check_folder(in_the_way);
+    ASSERT_FALSE(status.ok());
+    EXPECT_THAT(status.error().message, HasSubstr((folder_ / "old.json").string() + " is a file"));
+    EXPECT_EQ(make_folder(in_the_way).error().message, status.error().message);
+  }
 }
 
 }  // namespace

@@ -150,7 +150,11 @@ base::Result<std::shared_ptr<const FilecoinCircuit>> FilecoinKeys::inspect(
       groth16::plan_memory(*params.key, witness_counts(counts, *params.key)), witness_bytes);
   engine::KeySource& key = circuit->key;
   key.name = name;
-  key.bytes = std::filesystem::file_size(path) + counts.shape_bytes();
+  std::error_code failed;
+  key.bytes = std::filesystem::file_size(path, failed) + counts.shape_bytes();
+  if (failed) {
+    return Error{ErrorKind::kNotFound, fmt::format("{}: {}", path.string(), failed.message())};
+  }
   key.identity = [path] { return file_identity(path); };
   key.load = [path, kind, sector = &sector, check = query_check_,
               bytes = key.bytes](const groth16::Control& control) {
