@@ -1,6 +1,8 @@
 // Devices come up one after the other; one that cannot be used is told and left out.
 #include "apps/cuzk/backend_choice.h"
 
+#include <CLI/CLI.hpp>
+
 #include "base/byte_size.h"
 #include "base/log.h"
 #include "cuda/device_pool.h"

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "cuda/backend.h"
 #include "groth16/backend.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace cuzk::apps {
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

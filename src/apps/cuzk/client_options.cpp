@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "base/file.h"
 

@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "base/result.h"
 #include "service/client.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace cuzk::apps {
 

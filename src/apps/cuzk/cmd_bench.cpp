@@ -2,6 +2,8 @@
 #include <map>
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_bench.h"
 #include "base/byte_size.h"

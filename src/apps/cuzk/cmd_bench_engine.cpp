@@ -1,6 +1,8 @@
 // cuzk bench engine: flags of loads through the engine.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_bench_engine.h"
 

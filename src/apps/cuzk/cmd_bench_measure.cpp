@@ -1,6 +1,8 @@
 // cuzk bench ntt, msm, prove.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_measure.h"
 

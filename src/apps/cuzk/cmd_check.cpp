@@ -1,6 +1,8 @@
 // cuzk check: does a witness satisfy a circuit?
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_circom.h"
 

@@ -1,6 +1,8 @@
 // The commands that talk to a daemon: submit, await, cancel, jobs, status, preload, evict, top.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_client.h"
 

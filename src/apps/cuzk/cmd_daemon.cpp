@@ -1,6 +1,8 @@
 // cuzk daemon: flags.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_daemon.h"
 

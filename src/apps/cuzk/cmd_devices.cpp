@@ -1,6 +1,7 @@
 // cuzk devices: the cards that this process sees and whether they compute what they should.
 #include <memory>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "apps/cuzk/commands.h"

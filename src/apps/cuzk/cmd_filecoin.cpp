@@ -1,4 +1,6 @@
 // cuzk filecoin: the group, and the small commands around a sample sector.
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_filecoin.h"
 

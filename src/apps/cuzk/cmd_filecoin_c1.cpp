@@ -1,6 +1,8 @@
 // cuzk filecoin c1: the commit-phase-1 output of a sealed sample sector.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_filecoin.h"
 

@@ -1,6 +1,8 @@
 // cuzk filecoin params: development parameters under their cache names.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_filecoin.h"
 

@@ -1,6 +1,8 @@
 // cuzk filecoin prove: commit phase 2.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_filecoin.h"
 

@@ -1,6 +1,8 @@
 // cuzk filecoin seal: data in, a sealed sample sector out.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_filecoin.h"
 

@@ -1,6 +1,8 @@
 // cuzk filecoin verify: public statements in, yes or no out.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_filecoin.h"
 

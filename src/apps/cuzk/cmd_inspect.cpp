@@ -1,6 +1,8 @@
 // cuzk inspect: what is this file?
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_inspect.h"
 

@@ -1,6 +1,8 @@
 // cuzk prove: a circom key and witness in, proof.json and public.json out; here, or by a daemon.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_circom.h"
 #include "apps/cuzk/job_client.h"

@@ -1,6 +1,8 @@
 // cuzk setup: a development key for a circom circuit.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_circom.h"
 

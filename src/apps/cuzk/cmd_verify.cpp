@@ -1,6 +1,8 @@
 // cuzk verify: exit code 0 for a valid proof, 1 for an invalid one.
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_circom.h"
 

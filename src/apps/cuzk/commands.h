@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "apps/cuzk/session.h"
 #include "formats/key_check.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace cuzk::apps {
 
