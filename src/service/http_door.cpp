@@ -169,7 +169,7 @@ class HttpDoor : public Door {
     setup.count = count_;
     const Address& address = *config_.daemon.status_listen;
     if (!address.is_local() && address.kind == Address::Kind::kTcp) setup.any_host = true;
-    setup.routes = job_routes(backend_, waits_, [this] { return await_max_.load(); });
+    setup.routes = job_routes(backend_, waits_, keys_, [this] { return await_max_.load(); });
     for (auto& route : state_routes()) setup.routes.push_back(std::move(route));
     if (config_.http.dashboard) add_dashboard(setup.routes);
     return setup;
@@ -282,6 +282,7 @@ class HttpDoor : public Door {
   std::shared_ptr<const Guard> guard_ = std::make_shared<const Guard>();
   DashboardFeed feed_;
   JobWaits waits_;
+  WorkLane keys_{"http-keys", 2, 64};  // stops last: it may wait for a key that loads
   StatusDesk desk_;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<HttpListener> listener_;

@@ -136,6 +136,19 @@ TEST(HttpDoor, CompressedBodiesAndFormsAreRefused) {
   EXPECT_EQ(daemon.get("/dashboard.js", "Range: bytes=0-0,1-1,2-2,3-3\r\n").status, 200);
 }
 
+TEST(HttpDoor, ClosesWithoutWaitingForAKeyThatLoads) {
+  HttpTestDaemon daemon;
+  daemon.executor().set_preload_ms(3'000);
+  RawClient client(daemon.address());
+  client.send("POST /api/v1/keys/porep-2k/preload HTTP/1.1\r\nHost: localhost\r\n"
+              "Content-Length: 0\r\n\r\n");
+  std::this_thread::sleep_for(milliseconds(200));
+  const auto begin = Clock::now();
+  daemon.door().stop(milliseconds(0));
+  EXPECT_LT(Clock::now() - begin, milliseconds(2'000));
+  EXPECT_NE(client.receive().status, 200);
+}
+
 TEST(HttpDoor, ABodyThatEndsEarlyLeavesNoJob) {
   const HttpTestDaemon daemon;
   {

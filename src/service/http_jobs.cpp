@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/guarded.h"
 #include "service/config_duration.h"
 #include "service/http_proof_json.h"
 #include "service/retry_hint.h"
@@ -42,6 +43,30 @@ base::Result<std::optional<std::int64_t>> deadline_of(const HttpRequest& request
   if (*number > static_cast<std::uint64_t>(INT64_MAX)) return wrong("parameter deadline_ms");
   return std::optional(static_cast<std::int64_t>(*number));
 }
+
+// A value that another thread makes while a connection's thread waits.
+template <class T>
+class Awaited {
+ public:
+  void set(T value) {
+    const std::lock_guard lock(mutex_);
+    value_ = std::move(value);
+    changed_.notify_all();
+  }
+  // Nothing when whoever asks has gone, or the server stops, before it is there.
+  std::optional<T> wait(const HttpRequest& request) {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, kLookAgain, [&] { return value_.has_value(); })) {
+      if (request.is_gone && request.is_gone()) return std::nullopt;
+    }
+    return std::move(value_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<T> value_;
+};
 
 // Stages of handlers return Result; this is where errors become replies.
 template <class Answer>
@@ -127,7 +152,9 @@ base::Result<std::vector<engine::JobState>> states_of(std::string_view text) {
 base::Result<HttpReply> list(const Backend& backend, const HttpRequest& request) {
   engine::JobQuery query;
   CUZK_TRY(query.states, states_of(request.parameter("state")));
-  query.kind = request.parameter("kind");
+  const auto kind = engine_kind_named(backend, request.parameter("kind"));
+  if (!kind.ok()) return base::Error(kind.error()).within("parameter");
+  query.kind = *kind;
   CUZK_TRY(const auto after, query_number(request, "after"));
   CUZK_TRY(const auto limit, query_number(request, "limit"));
   query.after_sequence = after.value_or(0);
@@ -147,36 +174,24 @@ base::Result<HttpReply> list(const Backend& backend, const HttpRequest& request)
 // Blocks the connection's thread until the job ends, the time is over or nobody listens.
 base::Result<HttpReply> wait(const Backend& backend, JobWaits& waits, milliseconds wait_max,
                              const HttpRequest& request) {
-  struct Shared {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::optional<WaitEnd> end;
-  };
   milliseconds timeout = kWaitDefault;
   if (const std::string text = request.parameter("timeout"); !text.empty()) {
     const auto asked = parse_duration(text);
     if (!asked.ok()) return base::Error(asked.error()).within("parameter timeout");
     timeout = *asked;
   }
-  const auto shared = std::make_shared<Shared>();
-  CUZK_TRY(const auto begun,
-           waits.begin(request.captures.at(0), std::min(timeout, wait_max), [shared](WaitEnd end) {
-             const std::lock_guard lock(shared->mutex);
-             shared->end = std::move(end);
-             shared->changed.notify_all();
-           }));
-  std::unique_lock lock(shared->mutex);
-  while (!shared->changed.wait_for(lock, kLookAgain, [&] { return shared->end.has_value(); })) {
-    if (request.is_gone && request.is_gone()) {
-      lock.unlock();
-      JobWaits::abandon(begun);
-      return wrong("the client has gone");
-    }
+  const auto end = std::make_shared<Awaited<WaitEnd>>();
+  CUZK_TRY(const auto begun, waits.begin(request.captures.at(0), std::min(timeout, wait_max),
+                                         [end](WaitEnd how) { end->set(std::move(how)); }));
+  const std::optional<WaitEnd> ended = end->wait(request);
+  if (!ended) {
+    JobWaits::abandon(begun);
+    return wrong("the client has gone");
   }
-  if (shared->end->kind == WaitEnd::Kind::kClosed) {
+  if (ended->kind == WaitEnd::Kind::kClosed) {
     return base::Error{base::ErrorKind::kUnavailable, "the daemon stops, the job is kept"};
   }
-  if (shared->end->job) return json_reply(job_json(*shared->end->job));
+  if (ended->job) return json_reply(job_json(*ended->job));
   CUZK_TRY(const engine::JobView job, backend.engine->find(request.captures.at(0)));
   return json_reply(job_json(job), engine::is_final(job.record.state) ? 200 : 202);
 }
@@ -211,19 +226,38 @@ base::Result<HttpReply> cancel(const Backend& backend, const HttpRequest& reques
   return json_reply(body);
 }
 
-base::Result<HttpReply> preload(const Backend& backend, const HttpRequest& request) {
-  CUZK_TRY(const bool loaded, backend.engine->preload(request.captures.at(0)));
+base::Result<HttpReply> preload(const Backend& backend, const std::string& key) {
+  CUZK_TRY(const bool loaded, backend.engine->preload(key));
   Json body;
   body["already_loaded"] = loaded;
   return json_reply(body);
 }
 
-base::Result<HttpReply> evict(const Backend& backend, const HttpRequest& request) {
-  CUZK_TRY(const std::uint64_t freed, backend.engine->evict(request.captures.at(0)));
+base::Result<HttpReply> evict(const Backend& backend, const std::string& key) {
+  CUZK_TRY(const std::uint64_t freed, backend.engine->evict(key));
   Json body;
   body["was_loaded"] = freed > 0;
   body["freed_bytes"] = freed;
   return json_reply(body);
+}
+
+using KeyWork = base::Result<HttpReply> (*)(const Backend&, const std::string& key);
+
+// A key takes as long to load as its file to read, and a door that closes does not wait for it.
+base::Result<HttpReply> in_lane(const Backend& backend, WorkLane& keys, KeyWork work,
+                                const HttpRequest& request) {
+  using Outcome = base::Result<HttpReply>;
+  const auto outcome = std::make_shared<Awaited<Outcome>>();
+  const bool posted = keys.post([outcome, to = &backend, work, key = request.captures.at(0)] {
+    outcome->set(engine::guarded([&] { return work(*to, key); }));
+  });
+  if (!posted) {
+    return base::Error{base::ErrorKind::kResourceExhausted,
+                       "more calls wait for keys than this daemon takes; try again"};
+  }
+  auto made = outcome->wait(request);
+  if (!made) return wrong("the client has gone");
+  return *std::move(made);
 }
 
 HttpReply kinds(const Backend& backend) {
@@ -276,10 +310,16 @@ Json job_json(const engine::JobView& job) {
   return out;
 }
 
-std::vector<HttpRoute> job_routes(const Backend& backend, JobWaits& waits,
+std::vector<HttpRoute> job_routes(const Backend& backend, JobWaits& waits, WorkLane& keys,
                                   std::function<milliseconds()> await_max) {
   const Backend* to = &backend;
   JobWaits* at = &waits;
+  WorkLane* lane = &keys;
+  const auto of_key = [to, lane](KeyWork work) {
+    return guarded([to, lane, work](const HttpRequest& request) {
+      return in_lane(*to, *lane, work, request);
+    });
+  };
   const auto with = [to](base::Result<HttpReply> (*answer)(const Backend&, const HttpRequest&)) {
     return guarded([to, answer](const HttpRequest& request) { return answer(*to, request); });
   };
@@ -295,8 +335,8 @@ std::vector<HttpRoute> job_routes(const Backend& backend, JobWaits& waits,
           {"POST", "/api/v1/jobs/(.+)/cancel", with(cancel)},
           {"GET", "/api/v1/jobs/(.+)", with(find)},
           {"DELETE", "/api/v1/jobs/(.+)", with(cancel)},
-          {"POST", "/api/v1/keys/([^/]+)/preload", with(preload)},
-          {"POST", "/api/v1/keys/([^/]+)/evict", with(evict)},
+          {"POST", "/api/v1/keys/([^/]+)/preload", of_key(preload)},
+          {"POST", "/api/v1/keys/([^/]+)/evict", of_key(evict)},
           {"GET", "/api/v1/kinds", [to](const HttpRequest&) { return kinds(*to); }}};
 }
 

@@ -7,11 +7,13 @@
 #include "service/config.h"
 #include "service/http_message.h"
 #include "service/job_waits.h"
+#include "service/work_lane.h"
 
 namespace cuzk::service {
 
-// Borrows both; `await_max` is asked for each wait.
-std::vector<HttpRoute> job_routes(const Backend& backend, JobWaits& waits,
+// Borrows all three. Keys are loaded and freed in the lane `keys`, which may take minutes to stop;
+// `await_max` is asked for each wait.
+std::vector<HttpRoute> job_routes(const Backend& backend, JobWaits& waits, WorkLane& keys,
                                   std::function<std::chrono::milliseconds()> await_max);
 
 // A job as JSON, with the names that cuzk.jobs.v1.Job has.
