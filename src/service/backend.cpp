@@ -1,4 +1,4 @@
-// When the daemon is ready.
+// When the daemon is ready, and what its kinds are called.
 #include "service/backend.h"
 
 #include <algorithm>
@@ -6,6 +6,18 @@
 #include <fmt/format.h>
 
 namespace cuzk::service {
+
+base::Result<std::string> engine_kind_named(const Backend& backend, std::string_view name) {
+  if (name.empty()) return std::string();
+  std::vector<std::string> names;
+  for (const engine::JobType* type : backend.engine->types().all()) {
+    if (name == type->name || name == backend.public_kind_name(type->name)) return type->name;
+    names.push_back(type->name);
+  }
+  return base::Error{
+      base::ErrorKind::kInvalidArgument,
+      fmt::format("kind '{}' is none of {}", name.substr(0, 64), fmt::join(names, ", "))};
+}
 
 Readiness readiness(const engine::EngineReport& report) {
   if (report.draining) return {false, "draining: what is accepted goes on, nothing new is taken"};

@@ -167,6 +167,7 @@ class JobsService final : public RawAll {
 
   base::Result<wire::ListJobsResponse> list(const wire::ListJobsRequest& message) {
     CUZK_TRY(engine::JobQuery query, job_query_from(message));
+    CUZK_TRY(query.kind, engine_kind_named(core_.backend, query.kind));
     const std::size_t wanted = query.count_max;
     ++query.count_max;  // one more tells whether there is a next page
     CUZK_TRY(const std::vector<engine::JobView> found, core_.backend.engine->list(query));

@@ -165,11 +165,21 @@ TEST_F(GrpcJobs, ListsInPages) {
   } while (request.after_sequence() != 0 && pages < 10);
   EXPECT_EQ(pages, 3);
   EXPECT_EQ(seen, expected);
-  request.add_states(static_cast<wire::JobState>(9));
-  grpc::ClientContext context;
+  const auto listed = [&](const wire::ListJobsRequest& asked, wire::ListJobsResponse& page) {
+    grpc::ClientContext context;
+    return stub_->ListJobs(&context, asked, &page).error_code();
+  };
   wire::ListJobsResponse page;
-  EXPECT_EQ(stub_->ListJobs(&context, request, &page).error_code(),
-            grpc::StatusCode::INVALID_ARGUMENT);
+  request.add_states(static_cast<wire::JobState>(9));
+  EXPECT_EQ(listed(request, page), grpc::StatusCode::INVALID_ARGUMENT);
+  wire::ListJobsRequest by_kind;
+  for (const char* name : {"circom", "public-circom"}) {
+    by_kind.set_kind(name);
+    EXPECT_EQ(listed(by_kind, page), grpc::StatusCode::OK);
+    EXPECT_EQ(page.jobs_size(), static_cast<int>(expected.size())) << name;
+  }
+  by_kind.set_kind("plonk");
+  EXPECT_EQ(listed(by_kind, page), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
 TEST_F(GrpcJobs, WhatALibraryThrowsRefusesThatCallAlone) {

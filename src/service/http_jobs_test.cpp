@@ -126,9 +126,13 @@ TEST(HttpJobs, ListsInPagesByStateAndKind) {
   EXPECT_EQ(seen, 5U);
   EXPECT_EQ(daemon.get("/api/v1/jobs?state=completed").json()["jobs"].size(), 5U);
   EXPECT_EQ(daemon.get("/api/v1/jobs?state=queued,failed").json()["jobs"].size(), 0U);
+  EXPECT_EQ(daemon.get("/api/v1/jobs?kind=circom").json()["jobs"].size(), 5U);
+  EXPECT_EQ(daemon.get("/api/v1/jobs?kind=public-circom").json()["jobs"].size(), 5U)
+      << "the name that the status shows";
   EXPECT_EQ(daemon.get("/api/v1/jobs?kind=porep").json()["jobs"].size(), 0U);
-  for (const char* bad : {"state=ended", "limit=0", "limit=1001", "limit=-1", "after=x",
-                          "limit=99999999999999999999"}) {
+  EXPECT_NE(daemon.get("/api/v1/jobs?kind=plonk").body.find("none of circom, "), std::string::npos);
+  for (const char* bad : {"state=ended", "kind=plonk", "limit=0", "limit=1001", "limit=-1",
+                          "after=x", "limit=99999999999999999999"}) {
     const Answer answer = daemon.get(std::string("/api/v1/jobs?") + bad);
     EXPECT_EQ(answer.status, 400) << bad;
     EXPECT_NE(answer.json()["error"]["message"].get<std::string>().find("parameter"),
@@ -182,6 +186,21 @@ TEST(HttpJobs, AFullQueueSaysWhenToComeAgain) {
   const Answer draining = daemon.submit("c", script(1, 0, End::kHold, 2));
   EXPECT_EQ(draining.status, 503);
   EXPECT_EQ(draining.headers.at("retry-after"), "5");
+}
+
+TEST(HttpJobs, APostWithoutALengthHasNoBody) {
+  HttpTestDaemon daemon;
+  ASSERT_EQ(daemon.submit("a", script(1, 0, End::kHold, 1)).status, 202);
+  RawClient client(daemon.address());
+  // As curl -X POST sends it; the connection serves the next request too.
+  client.send("POST /api/v1/jobs/a/cancel HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const Answer cancelled = client.receive();
+  EXPECT_EQ(cancelled.status, 200) << cancelled.body;
+  EXPECT_EQ(cancelled.json()["state"], "cancelled");
+  client.send("POST /api/v1/proofs HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 400) << "no request is in no body";
+  client.send("GET /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 200);
 }
 
 TEST(HttpJobs, OddIdsComeBackAsTheyWere) {

@@ -281,7 +281,9 @@ class HttpServer::Library : public httplib::Server {
     }
     HttpRequest made = to_request(request);
     // Grows with what arrives: a length that is only claimed costs nothing.
-    const bool whole = reader([&](const char* bytes, size_t size) {
+    // Without a length there is no body (RFC 9112, 6.3); the library would read until the client
+    // closes, which one that waits for its answer does not.
+    const bool whole = length == 0 || reader([&](const char* bytes, size_t size) {
       if (made.body.size() + size > length) return false;
       made.body.insert(made.body.end(), bytes, bytes + size);
       return true;
