@@ -11,10 +11,10 @@ jobs="${CUZK_JOBS:-$(nproc)}"
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:abort_on_error=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-export TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/tools/tsan_suppressions.txt
+export TSAN_OPTIONS=halt_on_error=1:history_size=7:suppressions=$PWD/tools/tsan_suppressions.txt
 # A room's name is added here once its suite was seen clean and the whole ends in time.
 sanitized_rooms=(base field curve poly msm hash r1cs groth16 formats filecoin engine service)
-threaded_rooms=(base poly msm)
+threaded_rooms=(base poly msm engine)
 
 say() { printf '\n== %s (%s s so far)\n' "$*" "$SECONDS"; }
 

@@ -326,7 +326,11 @@ std::size_t thread_count() {
 }
 
 TEST(GrpcFault, AThousandAwaitsCostNoThreads) {
+#if defined(__SANITIZE_THREAD__)
+  constexpr int kAwaits = 100;  // each costs the sanitizer 40 ms
+#else
   constexpr int kAwaits = 1000;
+#endif
   TestDaemon daemon;
   ASSERT_TRUE(daemon.started().ok());
   const auto stub = v1::ProvingEngine::NewStub(channel_to(daemon.target()));
@@ -355,7 +359,8 @@ TEST(GrpcFault, AThousandAwaitsCostNoThreads) {
           changed.notify_all();
         });
   }
-  ASSERT_TRUE(eventually([&] { return daemon.engine().report().waiting_calls == kAwaits; }));
+  // No early return: the clients must outlive their calls.
+  EXPECT_TRUE(eventually([&] { return daemon.engine().report().waiting_calls == kAwaits; }));
   EXPECT_LT(thread_count(), 60u);
   expect_served(daemon.target(), "other");
   daemon.executor().release_held();
