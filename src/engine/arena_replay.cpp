@@ -71,7 +71,8 @@ base::Result<ArenaReplayResult> replay_arenas(const ArenaReplayOptions& options,
   result.resident_before_bytes = *before;
   result.live_peak_bytes = options.thread_count * options.witness_bytes;
   const auto look = [&result] {
-    result.resident_peak_bytes = std::max(result.resident_peak_bytes, base::resident_bytes().value_or(0));
+    result.resident_peak_bytes =
+        std::max(result.resident_peak_bytes, base::resident_bytes().value_or(0));
   };
   ledger.reset_peaks();
   std::vector<std::vector<Block>> kept(options.thread_count);

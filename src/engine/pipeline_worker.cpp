@@ -139,8 +139,7 @@ void PipelineCore::execute(PipelineWorker& worker, const Assignment& assignment)
 }
 
 StageEnd PipelineCore::run_stage(PipelineWorker& worker, StageRun& run) {
-  auto end = guarded(
-      [&]() -> base::Result<StageEnd> { return run_stage_or_throw(worker, run); });
+  auto end = guarded([&]() -> base::Result<StageEnd> { return run_stage_or_throw(worker, run); });
   if (end.ok()) return std::move(end).value();
   return {StageEnd::Kind::kFailed, std::move(end).error(), Fault::kWork};
 }

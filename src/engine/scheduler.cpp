@@ -96,8 +96,8 @@ base::Status Scheduler::check_fits(const JobSpec& spec) const {
                fmt::format("{} {}: {} for its key, {} for its input and {} for its largest "
                            "partition are {} bytes; the budget of {} less {} fixed and {} kept for "
                            "critical work leaves {}",
-                           spec.name, kNeverFits, spec.key.bytes, spec.input_bytes, spec.peak_bytes(), needed,
-                           memory.budget_bytes, memory.fixed_bytes,
+                           spec.name, kNeverFits, spec.key.bytes, spec.input_bytes,
+                           spec.peak_bytes(), needed, memory.budget_bytes, memory.fixed_bytes,
                            memory.budget_bytes - memory.fixed_bytes - capacity, capacity)};
 }
 

@@ -65,8 +65,8 @@ struct Backend {
   std::string version;  // of the program, for people
 };
 
-// The engine's name of a kind that is given by it or by its public name: status and metrics show the
-// latter. Empty stays empty (every kind). Error kInvalidArgument with the names that there are.
+// The engine's name of a kind that is given by it or by its public name: status and metrics show
+// the latter. Empty stays empty (every kind). Error kInvalidArgument with the names that there are.
 base::Result<std::string> engine_kind_named(const Backend& backend, std::string_view name);
 
 // Whether new work can be done, and why not.

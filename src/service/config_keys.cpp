@@ -298,7 +298,8 @@ const std::vector<RetiredKey>& retired_keys() {
   static const std::vector<RetiredKey> keys = {
       {"daemon.grpc_threads", "ignored: gRPC chooses its threads from the CPUs", "0"},
       {"memory.eviction_min_idle",
-       "ignored: of the keys that no proof uses, the one used longest ago goes first, when its room "
+       "ignored: of the keys that no proof uses, the one used longest ago goes first, when its "
+       "room "
        "is needed",
        "5m"},
       {"memory.pinned_budget", "deprecated and ignored: memory.total_budget bounds all memory", ""},

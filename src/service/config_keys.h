@@ -28,8 +28,8 @@ struct ConfigKey {
 
 const std::vector<ConfigKey>& config_keys();
 
-// A key of the Rust daemon, or of an earlier version, that does nothing here. A warning says `reason`
-// unless the value is the one (as TOML, a string without its quotes) that needs no word.
+// A key of the Rust daemon, or of an earlier version, that does nothing here. A warning says
+// `reason` unless the value is the one (as TOML, a string without its quotes) that needs no word.
 struct RetiredKey {
   std::string_view name;
   std::string_view reason;

@@ -273,12 +273,9 @@ TEST(Config, SizesAndTimesOfTheRustDaemonMeanTheSame) {
   EXPECT_EQ(read("[memory]\ntotal_budget = \"107374182400\"").memory.total_budget, "100GiB");
   EXPECT_EQ(read("[memory]\ntotal_budget = 107374182400").memory.total_budget, "100GiB");
   EXPECT_EQ(read("[memory]\ntotal_budget = \"1.5TiB\"").memory.total_budget, "1536GiB");
-  EXPECT_EQ(read("[scheduler]\nageing = \"90\"").scheduler.ageing,
-            milliseconds(90'000));
-  EXPECT_EQ(read("[scheduler]\nageing = 90").scheduler.ageing,
-            milliseconds(90'000));
-  EXPECT_EQ(read("[scheduler]\nageing = \"1h\"").scheduler.ageing,
-            milliseconds(3'600'000));
+  EXPECT_EQ(read("[scheduler]\nageing = \"90\"").scheduler.ageing, milliseconds(90'000));
+  EXPECT_EQ(read("[scheduler]\nageing = 90").scheduler.ageing, milliseconds(90'000));
+  EXPECT_EQ(read("[scheduler]\nageing = \"1h\"").scheduler.ageing, milliseconds(3'600'000));
 }
 
 TEST(Config, TheBudgetFollowsTheMachine) {

@@ -44,8 +44,8 @@ class DashboardFeed {
 
   // For Engine::observe.
   void observe(const engine::EngineEvent& event);
-  // After events were left out: forgets all that are not over but those in `live`, for their ends may
-  // be among what was left out.
+  // After events were left out: forgets all that are not over but those in `live`, for their ends
+  // may be among what was left out.
   void keep_only(const std::set<std::string>& live);
   // Why a job that ended failed, when it is known.
   void note_error(const std::string& id, const std::string& sentence);

@@ -282,9 +282,8 @@ TEST(GrpcFault, AClientThatLeavesWhileItsJobIsReadLeavesNothingBehind) {
   EXPECT_FALSE(daemon.engine().find("held").ok());
   ASSERT_TRUE(eventually([&] { return daemon.engine().find("held").ok(); }));
   EXPECT_TRUE(eventually([&] { return daemon.engine().report().waiting_calls == 0; }));
-  EXPECT_TRUE(eventually([&] {
-    return daemon.engine().find("held")->record.state == engine::JobState::kCancelled;
-  }));
+  EXPECT_TRUE(eventually(
+      [&] { return daemon.engine().find("held")->record.state == engine::JobState::kCancelled; }));
 }
 
 TEST(GrpcFault, AJobThatOthersAwaitIsNotCancelled) {

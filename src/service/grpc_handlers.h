@@ -58,9 +58,8 @@ GrpcCore::Work naming(NameOf name_of, const char* field, const char* expected, H
   return parsing<Request>(
       [name_of, field, expected, handle](const std::shared_ptr<UnaryCall>& call, Request& message) {
         if ((message.*name_of)().empty()) {
-          call->refuse(
-              base::Error{base::ErrorKind::kInvalidArgument,
-                          fmt::format("{}: found nothing, expected {}", field, expected)});
+          call->refuse(base::Error{base::ErrorKind::kInvalidArgument,
+                                   fmt::format("{}: found nothing, expected {}", field, expected)});
         } else {
           handle(call, message);
         }

@@ -89,13 +89,13 @@ class JobsService final : public RawAll {
   grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
                                    const grpc::ByteBuffer* request,
                                    grpc::ByteBuffer* response) override {
-    return core_.run(
-        Lane::kQuick, context, request, response,
-        naming_job<wire::GetJobRequest>([this](const Call& call, const wire::GetJobRequest& message) {
-          answer_with<wire::Job>(
-              call, core_.backend.engine->find(message.job_id()),
-              [](const engine::JobView& job, wire::Job& reply) { fill(job, reply); });
-        }));
+    return core_.run(Lane::kQuick, context, request, response,
+                     naming_job<wire::GetJobRequest>([this](const Call& call,
+                                                            const wire::GetJobRequest& message) {
+                       answer_with<wire::Job>(
+                           call, core_.backend.engine->find(message.job_id()),
+                           [](const engine::JobView& job, wire::Job& reply) { fill(job, reply); });
+                     }));
   }
 
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,

@@ -93,10 +93,10 @@ class ProvingService final : public RawAll {
   grpc::ServerUnaryReactor* Prove(grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request,
                                   grpc::ByteBuffer* response) override {
-    return core_.run(
-        Lane::kSubmit, context, request, response,
-        parsing<v1::ProveRequest>(
-            [this](const Call& call, v1::ProveRequest& message) { prove(call, message); }));
+    return core_.run(Lane::kSubmit, context, request, response,
+                     parsing<v1::ProveRequest>([this](const Call& call, v1::ProveRequest& message) {
+                       prove(call, message);
+                     }));
   }
 
   grpc::ServerUnaryReactor* CancelProof(grpc::CallbackServerContext* context,
@@ -160,17 +160,16 @@ class ProvingService final : public RawAll {
   grpc::ServerUnaryReactor* EvictSRS(grpc::CallbackServerContext* context,
                                      const grpc::ByteBuffer* request,
                                      grpc::ByteBuffer* response) override {
-    return core_.run(
-        Lane::kKeys, context, request, response,
-        naming_circuit<v1::EvictSrsRequest>(
-            [this](const Call& call, const v1::EvictSrsRequest& message) {
-              answer_with<v1::EvictSrsResponse>(
-                  call, core_.backend.engine->evict(message.circuit_id()),
-                  [](std::uint64_t freed_bytes, v1::EvictSrsResponse& reply) {
-                    reply.set_was_loaded(freed_bytes > 0);
-                    reply.set_freed_bytes(freed_bytes);
-                  });
-            }));
+    return core_.run(Lane::kKeys, context, request, response,
+                     naming_circuit<v1::EvictSrsRequest>(
+                         [this](const Call& call, const v1::EvictSrsRequest& message) {
+                           answer_with<v1::EvictSrsResponse>(
+                               call, core_.backend.engine->evict(message.circuit_id()),
+                               [](std::uint64_t freed_bytes, v1::EvictSrsResponse& reply) {
+                                 reply.set_was_loaded(freed_bytes > 0);
+                                 reply.set_freed_bytes(freed_bytes);
+                               });
+                         }));
   }
 
  private:

@@ -247,8 +247,9 @@ inline std::shared_ptr<const engine::JobTypes> scripted_types(
         std::make_shared<const std::atomic<unsigned>>(0)) {
   auto types = std::make_shared<engine::JobTypes>();
   for (const char* name : {"porep", "update", "window-post", "winning-post", "circom"}) {
-    const auto read = [reading_ms](const engine::SharedBytes& input)
-        -> base::Result<std::unique_ptr<engine::JobWork>> {
+    const auto read =
+        [reading_ms](
+            const engine::SharedBytes& input) -> base::Result<std::unique_ptr<engine::JobWork>> {
       std::this_thread::sleep_for(std::chrono::milliseconds(reading_ms->load()));
       if (input->size() < 11 || (*input)[0] == 0 || (*input)[2] > 2) {
         return base::Error{base::ErrorKind::kMalformed, "vanilla_proof: is no script"};
@@ -308,8 +309,8 @@ class TestDaemon {
     options.queue_max = queue_max;
     options.journal_bytes_max = disk_bytes;
     if (disk_bytes > 0) options.journal_reserve_bytes = disk_bytes / 4;
-    auto opened =
-        engine::Engine::open(options, scripted_types(reading_ms_), [&](engine::ExecutorEvents& events) {
+    auto opened = engine::Engine::open(
+        options, scripted_types(reading_ms_), [&](engine::ExecutorEvents& events) {
           auto executor = std::make_unique<ScriptedExecutor>(events, thread_count);
           executor_ = executor.get();
           return base::Result<std::unique_ptr<engine::Executor>>(std::move(executor));

@@ -68,8 +68,7 @@ void UploadCall::run(void (UploadCall::*step)()) {
     } catch (const std::bad_alloc&) {
       self->finish(grpc_status({ErrorKind::kResourceExhausted, "not enough memory for this"}));
     } catch (const std::exception& error) {
-      self->finish(
-          grpc_status({ErrorKind::kInternal, std::string("unexpected: ") + error.what()}));
+      self->finish(grpc_status({ErrorKind::kInternal, std::string("unexpected: ") + error.what()}));
     }
   };
   // Pieces are small work, what they make up together may be large.

@@ -140,8 +140,9 @@ TEST(HttpDoor, ClosesWithoutWaitingForAKeyThatLoads) {
   HttpTestDaemon daemon;
   daemon.executor().set_preload_ms(3'000);
   RawClient client(daemon.address());
-  client.send("POST /api/v1/keys/porep-2k/preload HTTP/1.1\r\nHost: localhost\r\n"
-              "Content-Length: 0\r\n\r\n");
+  client.send(
+      "POST /api/v1/keys/porep-2k/preload HTTP/1.1\r\nHost: localhost\r\n"
+      "Content-Length: 0\r\n\r\n");
   std::this_thread::sleep_for(milliseconds(200));
   const auto begin = Clock::now();
   daemon.door().stop(milliseconds(0));

@@ -37,9 +37,7 @@ HttpReply json_reply(const nlohmann::ordered_json& value, int status) {
   return reply;
 }
 
-HttpReply error_reply(const base::Error& error) {
-  return error_reply(error, retry_after(error));
-}
+HttpReply error_reply(const base::Error& error) { return error_reply(error, retry_after(error)); }
 
 HttpReply error_reply(const base::Error& error, std::chrono::milliseconds delay) {
   nlohmann::ordered_json body;

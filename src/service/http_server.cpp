@@ -284,10 +284,10 @@ class HttpServer::Library : public httplib::Server {
     // Without a length there is no body (RFC 9112, 6.3); the library would read until the client
     // closes, which one that waits for its answer does not.
     const bool whole = length == 0 || reader([&](const char* bytes, size_t size) {
-      if (made.body.size() + size > length) return false;
-      made.body.insert(made.body.end(), bytes, bytes + size);
-      return true;
-    });
+                         if (made.body.size() + size > length) return false;
+                         made.body.insert(made.body.end(), bytes, bytes + size);
+                         return true;
+                       });
     if (!whole || made.body.size() != length) {
       return refuse(400, "the body ended before its Content-Length", response);
     }

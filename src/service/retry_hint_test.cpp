@@ -15,8 +15,8 @@ using std::chrono::milliseconds;
 
 TEST(RetryHint, IsGivenWhereTryingAgainHelps) {
   const cuzk::testing::TemporaryFolder folder;
-  auto opened =
-      engine::testing_support::open_stand_in(engine::testing_support::engine_options_in(folder / "j"));
+  auto opened = engine::testing_support::open_stand_in(
+      engine::testing_support::engine_options_in(folder / "j"));
   engine::Engine& engine = *opened.engine;
   const Error full{ErrorKind::kResourceExhausted, "the queue is full"};
   EXPECT_EQ(retry_after(full), milliseconds(1000));
@@ -31,8 +31,8 @@ TEST(RetryHint, IsGivenWhereTryingAgainHelps) {
 // With these words the engine refuses it, whatever process it runs in.
 TEST(RetryHint, IsNotGivenForWhatCanNeverFit) {
   const cuzk::testing::TemporaryFolder folder;
-  auto [engine, executor] =
-      engine::testing_support::open_stand_in(engine::testing_support::engine_options_in(folder / "j"));
+  auto [engine, executor] = engine::testing_support::open_stand_in(
+      engine::testing_support::engine_options_in(folder / "j"));
   engine::SchedulerConfig config;
   config.memory.budget_bytes = 100;
   engine::JobSpec large;

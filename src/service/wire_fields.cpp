@@ -13,8 +13,7 @@ using base::ErrorKind;
 
 static_assert(v1::PRIORITY_UNSPECIFIED == 0 && jobs::v1::JOB_PRIORITY_UNSPECIFIED == 0);
 static_assert(v1::LOW == 1 && jobs::v1::LOW == 1 && v1::NORMAL == 2 && jobs::v1::NORMAL == 2);
-static_assert(v1::HIGH == 3 && jobs::v1::HIGH == 3 && v1::CRITICAL == 4 &&
-              jobs::v1::CRITICAL == 4);
+static_assert(v1::HIGH == 3 && jobs::v1::HIGH == 3 && v1::CRITICAL == 4 && jobs::v1::CRITICAL == 4);
 
 base::Result<std::optional<engine::Priority>> priority_from_wire(int number) {
   switch (number) {
@@ -31,9 +30,9 @@ base::Result<std::optional<engine::Priority>> priority_from_wire(int number) {
 
 base::Result<std::optional<std::int64_t>> deadline_from_wire(std::uint64_t ms) {
   if (ms > static_cast<std::uint64_t>(INT64_MAX)) {
-    return Error{ErrorKind::kInvalidArgument,
-                 fmt::format("deadline_ms: found {}, expected milliseconds since 1970 below 2^63",
-                             ms)};
+    return Error{
+        ErrorKind::kInvalidArgument,
+        fmt::format("deadline_ms: found {}, expected milliseconds since 1970 below 2^63", ms)};
   }
   if (ms == 0) return std::optional<std::int64_t>();
   return std::optional(static_cast<std::int64_t>(ms));

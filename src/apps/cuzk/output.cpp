@@ -33,8 +33,8 @@ base::Status check_output(const OutputPath& output, Overwrite overwrite) {
   std::error_code failed;
   const fs::file_status status = fs::status(output.path, failed);
   if (status.type() == fs::file_type::none) {  // not even whether it is there
-    return Error{ErrorKind::kIo, fmt::format("{} {}: {}", output.flag, output.path.string(),
-                                             failed.message())};
+    return Error{ErrorKind::kIo,
+                 fmt::format("{} {}: {}", output.flag, output.path.string(), failed.message())};
   }
   if (fs::is_directory(status)) {
     return Error{ErrorKind::kInvalidArgument, fmt::format("{} {}: is a folder, expected a file",

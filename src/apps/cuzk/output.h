@@ -20,8 +20,8 @@ struct OutputPath {
 };
 
 // Errors: a folder that does not exist or cannot be written, an output that is a folder or that
-// cannot be looked at, two outputs that are one file, an output that is also an input, and (kRefuse)
-// one that exists.
+// cannot be looked at, two outputs that are one file, an output that is also an input, and
+// (kRefuse) one that exists.
 base::Status check_outputs(const std::vector<OutputPath>& outputs,
                            const std::vector<std::filesystem::path>& inputs, Overwrite overwrite);
 
