@@ -143,6 +143,16 @@ class Client::Channel {
   }
 
   Error error_of(const grpc::Status& status) const {
+    if (status.error_message().find("http1.x server") != std::string::npos) {
+      return {ErrorKind::kUnavailable,
+              fmt::format("{} speaks HTTP, not gRPC; the daemon's daemon.listen is meant "
+                          "(default {})",
+                          address_.to_string(), ClientOptions().address.to_string())};
+    }
+    if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED) {
+      return {kind_of(status.error_code()),
+              status.error_message() + " (--token-file or CUZK_TOKEN)"};
+    }
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
         channel_->GetState(false) != GRPC_CHANNEL_READY) {
       return {ErrorKind::kUnavailable,

@@ -326,6 +326,16 @@ TEST(CircomRefusal, AWitnessOfAnotherCompilationIsRefused) {
   }
 }
 
+TEST(CircomVerify, NamesTheFileWithTooFewPublicValues) {
+  CUZK_DATA_OR_SKIP(bn, "circom/mul1000-bn128");
+  const TemporaryFolder scratch;
+  write_text(scratch / "one.json", "[\"1\"]");
+  const CommandResult few = run_cuzk({"verify", "--vkey", bn / "verification_key.json", "--public",
+                                      scratch.file("one.json"), "--proof", bn / "proof.json"});
+  expect_one_sentence(few);
+  EXPECT_THAT(few.err, HasSubstr(scratch.file("one.json") + ": found 1 public values, expected 2"));
+}
+
 TEST(CircomVerify, RefusesFilesOfAnotherCurve) {
   CUZK_DATA_OR_SKIP(bn, "circom/mul1000-bn128");
   CUZK_DATA_OR_SKIP(bls, "circom/mul1000-bls12381");

@@ -90,6 +90,9 @@ TEST_F(ClientCommands, JobsStatusAndTopTellOfIt) {
   EXPECT_EQ(jobs["jobs"][0]["job_id"], "a");
   EXPECT_EQ(cuzk({"jobs", "--state", "failed", "--json"}).json()["jobs"].size(), 0U);
   EXPECT_THAT(cuzk({"jobs"}).out, HasSubstr("completed"));
+  EXPECT_EQ(cuzk({"jobs", "--kind", "circom", "--json"}).json()["jobs"].size(), 1U);
+  EXPECT_EQ(cuzk({"jobs", "--kind", "porep-c2", "--json"}).json()["jobs"].size(), 0U);
+  EXPECT_THAT(cuzk({"jobs", "--kind", "plonk"}).err, HasSubstr("kind 'plonk' is none of "));
   const CommandResult status = cuzk({"status"});
   EXPECT_EQ(status.exit_code, 0);
   EXPECT_THAT(status.out, HasSubstr("ready"));
@@ -130,6 +133,10 @@ TEST_F(ClientCommands, ErrorsAreSentencesWithExitCodes) {
   EXPECT_EQ(absent.exit_code, 2);
   EXPECT_THAT(absent.err, HasSubstr("no daemon answers"));
   EXPECT_EQ(run_program(CUZK_COMMAND, {"status", "--addr", "nowhere"}).exit_code, 2);
+  const std::string http = "127.0.0.1:" + daemon_->port_after("http 127.0.0.1:");
+  const CommandResult other_door = run_program(CUZK_COMMAND, {"status", "--addr", http});
+  EXPECT_EQ(other_door.exit_code, 2);
+  EXPECT_THAT(other_door.err, HasSubstr(http + " speaks HTTP, not gRPC"));
 }
 
 TEST_F(ClientCommands, LoadIsMeasuredAndCounted) {
@@ -181,6 +188,14 @@ TEST(ConfigCommand, SaysWhetherADaemonWouldStart) {
                                    "memory.total_budget?"));
   write_text(file, "[[circuits]]\nname = \"a\"\nzkey = \"/none.zkey\"\n");
   EXPECT_THAT(run_program(CUZK_COMMAND, {"config", "check", file}).err, HasSubstr("/none.zkey"));
+  write_text(file, "[[circuits]]\nname = \"a\"\nzkey = \"" CUZK_TEST_DATA
+                   "/circom/mul1000-bn128/witness.wtns\"\n");
+  EXPECT_THAT(run_program(CUZK_COMMAND, {"config", "check", file}).err,
+              HasSubstr("the file begins with \"wtns\", expected \"zkey\""));
+  write_text(file, "[srs]\nload_at_start = [\"porep-9k\"]\n");
+  const CommandResult no_key = run_program(CUZK_COMMAND, {"config", "check", file});
+  EXPECT_EQ(no_key.exit_code, 0) << "the daemon starts and logs it";
+  EXPECT_THAT(no_key.out, HasSubstr("srs.load_at_start: no key is named 'porep-9k'"));
   write_text(file, "[journal]\nfolder = \"" + file + "\"\n");
   const CommandResult no_folder = run_program(CUZK_COMMAND, {"config", "check", file});
   EXPECT_EQ(no_folder.exit_code, 2) << no_folder.out;
@@ -196,6 +211,11 @@ TEST(ConfigCommand, PrintsWhatADaemonWouldUse) {
   EXPECT_EQ(few.out, "[http]\n# Largest request body.\nmax_body = \"1MiB\"\n");
   write_text(again, run_program(CUZK_COMMAND, {"config", "print-effective", file}).out);
   EXPECT_EQ(run_program(CUZK_COMMAND, {"config", "print-effective", again}).out, read_text(again));
+  for (const char* level : {"warn", "warning"}) {
+    EXPECT_THAT(
+        run_program(CUZK_COMMAND, {"daemon", "--log-level", level, "--print-effective"}).out,
+        HasSubstr("level = \"warn\""));
+  }
 }
 
 }  // namespace

@@ -243,6 +243,40 @@ TEST(FilecoinSeal, SealsTheSameSectorAsUpstream) {
   EXPECT_THAT(damaged.err, HasSubstr("replica.dat"));
 }
 
+TEST(FilecoinSeal, TheManifestCanBeInspected) {
+  const TemporaryFolder scratch;
+  const CommandResult sealed = run_cuzk(
+      {"filecoin", "seal", "--sector-size", "2KiB", "--dir", scratch.file("sector"), "--json"});
+  ASSERT_EQ(sealed.exit_code, 0) << sealed.err;
+  const CommandResult told = run_cuzk({"inspect", scratch.file("sector/sector.json"), "--json"});
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_EQ(told.json()["type"], "sector");
+  EXPECT_EQ(told.json()["comm_r"], sealed.json()["comm_r"]);
+  EXPECT_EQ(told.json()["ticket"], sealed.json()["ticket"]);
+  for (const std::string text :
+       {"{\"sector_size\": 1, \"replica_id\": 2}", "{\"sector_size\" \"replica_id\""}) {
+    write_text(scratch / "no.json", text);
+    expect_one_sentence(run_cuzk({"inspect", scratch.file("no.json")}));
+  }
+}
+
+TEST(FilecoinSeal, KnowsAMinerByItsAddress) {
+  const TemporaryFolder scratch;
+  for (const char* miner : {"1234", "f01234", "t01234"}) {
+    const CommandResult sealed =
+        run_cuzk({"filecoin", "seal", "--sector-size", "2KiB", "--dir", scratch.file("sector"),
+                  "--force", "--json", "--miner-id", miner});
+    ASSERT_EQ(sealed.exit_code, 0) << miner << ": " << sealed.err;
+    EXPECT_EQ(sealed.json()["miner_id"], 1234) << miner;
+  }
+  for (const char* miner : {"f1234", "f0", "f001234", "f0x", "f01234 ", "g01234", "f0-1"}) {
+    const CommandResult wrong = run_cuzk({"filecoin", "seal", "--sector-size", "2KiB", "--dir",
+                                          scratch.file("none"), "--miner-id", miner});
+    expect_one_sentence(wrong);
+    EXPECT_THAT(wrong.err, HasSubstr("--miner-id")) << miner;
+  }
+}
+
 TEST(FilecoinErrors, AreOneSentence) {
   const TemporaryFolder scratch;
   expect_one_sentence(

@@ -182,9 +182,30 @@ TEST_F(Operations, StartsWithoutHomeOrTemporaryFolderAndAmongForeignFiles) {
   EXPECT_EQ(daemon.stop(), 0) << daemon.log();
 }
 
+TEST_F(Operations, WhatItWritesIsItsUsersAlone) {
+  DaemonProcess daemon(scratch_.path(), toml("", cpu_only()));
+  EXPECT_EQ(submit("a", {"--wait"}).exit_code, 0) << daemon.log();
+  for (const auto& entry : fs::recursive_directory_iterator(scratch_ / "journal")) {
+    struct stat found = {};
+    ASSERT_EQ(::stat(entry.path().c_str(), &found), 0) << entry.path();
+    EXPECT_EQ(found.st_mode & 077, 0U) << entry.path() << ": jobs hold witnesses";
+  }
+  struct stat journal = {};
+  ASSERT_EQ(::stat(scratch_.file("journal").c_str(), &journal), 0);
+  EXPECT_EQ(journal.st_mode & 077, 0U);
+  struct stat socket = {};
+  ASSERT_EQ(::stat(scratch_.file("cuzk.sock").c_str(), &socket), 0);
+  EXPECT_EQ(socket.st_mode & 0777, 0660U) << "daemon.socket_mode";
+  EXPECT_THAT(daemon.log(), HasSubstr("journal in " + scratch_.file("journal")));
+  EXPECT_EQ(daemon.stop(), 0) << daemon.log();
+}
+
 TEST_F(Operations, WithoutACardItSaysSoOrProvesOnTheCpu) {
   const std::string program = cuzk_with("CUDA_VISIBLE_DEVICES=");
   write_text(scratch_ / "never.toml", toml("", "[gpus]\ncpu = \"never\"\n"));
+  const CommandResult shown = run_program(
+      program, {"daemon", "--config", scratch_.file("never.toml"), "--print-effective", "--json"});
+  EXPECT_THAT(shown.json()["toml"].get<std::string>(), HasSubstr("cpu = \"never\""));
   const CommandResult never =
       run_program(program, {"daemon", "--config", scratch_.file("never.toml")});
   EXPECT_EQ(never.exit_code, 2) << never.out << never.err;

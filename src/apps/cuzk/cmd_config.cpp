@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cuzk/commands.h"
+#include "apps/cuzk/daemon_devices.h"
+#include "apps/cuzk/daemon_executor.h"
 #include "apps/cuzk/output.h"
 #include "base/file.h"
 #include "service/config.h"
@@ -30,10 +32,14 @@ base::Result<Answer> check(const ConfigFlags& flags) {
   }
   std::vector<std::filesystem::path> needed = {config.tls.certificate, config.tls.key,
                                                config.tls.client_ca};
-  for (const auto& circuit : config.circuits) needed.push_back(circuit.zkey);
   for (const auto& path : needed) {
     if (path.empty()) continue;
     CUZK_TRY_STATUS(base::MappedFile::open(path));
+  }
+  CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
+  // Cards are asked only where the daemon would not do without.
+  if (config.gpus.cpu == service::CpuUse::kNever || !config.gpus.devices.empty()) {
+    CUZK_TRY_STATUS(find_devices(config.gpus));
   }
   Answer answer(printable(flags.file.string()) + " is fine");
   for (const service::Address& address : config.daemon.listen) {
@@ -51,6 +57,10 @@ base::Result<Answer> check(const ConfigFlags& flags) {
   answer.add("param_cache", config.param_cache().string(), "parameters");
   answer.add("circuits", config.circuits.size(), "circuits");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);
+  for (const std::string& name : config.srs.load_at_start) {
+    const auto key = kinds.types->find_key(name);
+    if (!key.ok()) answer.warn("srs.load_at_start: " + key.error().message);
+  }
   return answer;
 }
 

@@ -24,7 +24,7 @@ void add_daemon_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--status-listen", request->status_listen,
                       "Where HTTP listens, or off; replaces daemon.status_listen");
   command->add_option("--log-level", request->log_level, "Replaces logging.level")
-      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}));
+      ->check(CLI::IsMember({"debug", "info", "warn", "warning", "error", "off"}));
   command->add_flag("--print-effective", request->print_effective,
                     "Print the configuration that would be used, and end");
   command->callback([&invocation, request] {

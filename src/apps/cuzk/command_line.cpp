@@ -84,11 +84,21 @@ std::string check_whole_number(const std::string& text) {
                      std::numeric_limits<std::uint64_t>::max(), printable(text));
 }
 
+// Miners are known by their addresses: f01000 (t01000 on test networks) is the id 1000.
+std::string strip_id_prefix(std::string& text) {
+  const bool prefixed = text.size() > 2 && (text[0] == 'f' || text[0] == 't') && text[1] == '0';
+  if (prefixed && check_whole_number(text.substr(2)).empty()) text.erase(0, 2);
+  return {};
+}
+
 // Every option of `app` and of its subcommands that takes an unsigned number takes decimal ones.
 void demand_whole_numbers(CLI::App& app) {
   for (CLI::Option* const option : app.get_options()) {
     if (option->get_type_name().starts_with("UINT")) {
       option->check(CLI::Validator(check_whole_number, ""));
+      if (option->check_name("--miner-id")) {
+        option->transform(CLI::Validator(strip_id_prefix, ""));  // before the check
+      }
     }
   }
   for (CLI::App* const command : app.get_subcommands([](CLI::App*) { return true; })) {

@@ -99,6 +99,12 @@ base::Result<Answer> verify_over(const CircomVerifyRequest& request, base::ByteS
   CUZK_TRY(const base::Bytes public_text, formats::read_document(request.public_values));
   CUZK_TRY(const auto values,
            formats::parse_public_values<C>(public_text, request.public_values.string()));
+  if (values.size() != key.public_input_count()) {
+    return base::Error{base::ErrorKind::kMismatch,
+                       fmt::format("{}: found {} public values, expected {}, those of {}",
+                                   request.public_values.string(), values.size(),
+                                   key.public_input_count(), request.verifying_key.string())};
+  }
   CUZK_TRY(const base::Bytes proof_text, formats::read_document(request.proof));
   const auto proof = formats::parse_proof<C>(proof_text, request.proof.string());
   if (!proof.ok()) {

@@ -68,7 +68,8 @@ base::Status write_result(const base::Bytes& result, const ResultFiles& files) {
   return write_together(outputs);
 }
 
-void add_times(Answer& answer, const ordered_json& job) {
+// People see them of a job that is proved: of others they are not there yet.
+void add_times(Answer& answer, const ordered_json& job, bool shown) {
   if (!job.contains("times")) return;
   const auto& times = job.at("times");
   constexpr std::pair<const char*, const char*> kTimes[] = {
@@ -77,15 +78,18 @@ void add_times(Answer& answer, const ordered_json& job) {
       {"finish", "finish, all partitions"},   {"total", "from acceptance to proof"}};
   for (const auto& [name, label] : kTimes) {
     const double ms = times.value(fmt::format("{}_ms", name), 0.0);
-    answer.add_seconds(fmt::format("{}_s", name), ms / kMsPerSecond, label);
+    answer.add_seconds(fmt::format("{}_s", name), ms / kMsPerSecond, shown ? label : "");
   }
 }
 
 Answer job_answer(const ordered_json& job, std::size_t result_bytes, bool timed_out) {
   const std::string state = word(job, "state"), id = word(job, "job_id");
   const bool done = state == "completed";
+  const char* const end = done                   ? "is proved"
+                          : state == "cancelled" ? "is cancelled"
+                                                 : state.c_str();
   Answer answer(timed_out ? fmt::format("{} is not over: {}", printable(id), state)
-                          : fmt::format("{} {}", printable(id), done ? "is proved" : state),
+                          : fmt::format("{} {}", printable(id), end),
                 timed_out ? kExitPending
                 : done    ? kExitYes
                           : kExitNo);
@@ -98,7 +102,7 @@ Answer job_answer(const ordered_json& job, std::size_t result_bytes, bool timed_
                   printable(word(job, "error_message")));
   }
   if (done) answer.add_bytes("result_bytes", result_bytes, "result");
-  add_times(answer, job);
+  add_times(answer, job, done);
   return answer;
 }
 
@@ -121,6 +125,12 @@ base::Result<Answer> wait_for_job(service::Client& client, const std::string& id
     return client.await(id, timeout, session.stop_token());
   }();
   session.end_progress();
+  if (!awaited.ok() && session.stop_token().stop_requested()) {
+    return Error{ErrorKind::kCancelled,
+                 fmt::format("interrupted; the job goes on: `cuzk await {0}` waits for it again, "
+                             "`cuzk cancel {0}` ends it",
+                             printable(id))};
+  }
   if (!awaited.ok()) return awaited.error();
   if (word(awaited->job, "state") == "completed" && files.any()) {
     CUZK_TRY_STATUS(write_result(awaited->result, files));
@@ -189,13 +199,17 @@ base::Result<Answer> list_jobs(const ListFlags& flags, Session&) {
     if (jobs.size() > flags.limit) jobs.erase(jobs.begin(), jobs.end() - flags.limit);
     query.after_sequence = page.value("next_after_sequence", std::uint64_t{0});
   } while (query.after_sequence != 0);
-  std::string table =
-      fmt::format("{:<32} {:<14} {:<10} {:>9} {:>10}", "JOB", "KIND", "STATE", "PARTS", "SECONDS");
+  std::size_t width = 24;
+  for (const ordered_json& job : jobs) {
+    width = std::max(width, printable(word(job, "job_id")).size());
+  }
+  std::string table = fmt::format("{:<{}} {:<14} {:<10} {:>9} {:>10}", "JOB", width, "KIND",
+                                  "STATE", "PARTS", "SECONDS");
   for (const ordered_json& job : jobs) {
     const auto& parts = job.value("partitions", ordered_json::object());
     const double ms = job.value("times", ordered_json::object()).value("total_ms", 0.0);
-    table += fmt::format("\n{:<32} {:<14} {:<10} {:>9} {:>10.1f}", printable(word(job, "job_id")),
-                         printable(word(job, "kind")), word(job, "state"),
+    table += fmt::format("\n{:<{}} {:<14} {:<10} {:>9} {:>10.1f}", printable(word(job, "job_id")),
+                         width, printable(word(job, "kind")), word(job, "state"),
                          parts.value("total", 0) == 0 ? std::string("-")
                                                       : fmt::format("{}/{}", parts.value("done", 0),
                                                                     parts.value("total", 0)),

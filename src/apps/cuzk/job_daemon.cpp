@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "apps/cuzk/build_facts.h"
 #include "apps/cuzk/daemon_executor.h"
@@ -51,8 +52,11 @@ base::Result<std::unique_ptr<engine::Engine>> open_engine(
   });
 }
 
-// What opening found, for the log.
-void tell_opened(const engine::EngineReport& report) {
+// What was begun with and what opening found, for the log.
+void tell_opened(const Config& config, const engine::EngineReport& report) {
+  log(LogLevel::kInfo, fmt::format("cuzk {} ({}): journal in {}, parameters in {}", kVersion,
+                                   kCommit, printable(config.journal_folder().string()),
+                                   printable(config.param_cache().string())));
   for (const std::string& loss : report.opened.losses) log(LogLevel::kError, "journal: " + loss);
   if (report.live_jobs > 0) {
     log(LogLevel::kInfo, fmt::format("journal: {} jobs go on", report.live_jobs));
@@ -161,6 +165,14 @@ Answer stopped_answer(bool idle, const engine::EngineReport& report) {
   return answer;
 }
 
+Answer effective_answer(const Config& config) {
+  std::string text = service::to_toml(config);
+  if (text.ends_with('\n')) text.pop_back();
+  Answer answer(text);
+  answer.add("toml", text, "");
+  return answer;
+}
+
 }  // namespace
 
 base::Result<service::LoadedConfig> daemon_config(const DaemonRequest& request,
@@ -184,6 +196,7 @@ base::Result<service::LoadedConfig> daemon_config(const DaemonRequest& request,
        {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning, LogLevel::kError, LogLevel::kOff}) {
     if (request.log_level == base::to_string(level)) config.logging.level = level;
   }
+  if (request.log_level == "warn") config.logging.level = LogLevel::kWarning;
   if (common.threads != 0) config.synthesis.threads = common.threads;
   if (!common.memory.empty()) config.memory.total_budget = common.memory;
   CUZK_TRY_STATUS(service::check_config(config));
@@ -193,7 +206,10 @@ base::Result<service::LoadedConfig> daemon_config(const DaemonRequest& request,
 base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) {
   CUZK_TRY(const service::LoadedConfig loaded, daemon_config(request, session.options()));
   const Config& config = loaded.config;
-  if (request.print_effective) return Answer(service::to_toml(config));
+  if (request.print_effective) return effective_answer(config);
+  // The journal holds witnesses: what the daemon makes is its user's alone. (Sockets have
+  // daemon.socket_mode.)
+  ::umask(S_IRWXG | S_IRWXO);
   take_daemon_signals();
   session.end_progress();
   base::set_log_level(config.logging.level);
@@ -203,7 +219,7 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
 
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
   CUZK_TRY(const std::unique_ptr<engine::Engine> engine, open_engine(config, kinds.types));
-  tell_opened(engine->report());
+  tell_opened(config, engine->report());
   const auto metrics = make_metrics(*engine);
   const auto watching = engine->observe([&](const engine::EngineEvent& event) {
     metrics->observe(event);

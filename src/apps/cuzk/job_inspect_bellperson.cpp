@@ -30,7 +30,7 @@ base::Result<Answer> inspect_params(const MappedPtr& file, const InspectRequest&
       .add_bytes("file_bytes", file->size_bytes(), "size")
       .add("trailing_bytes", loaded.trailing_bytes, "bytes behind the parameters")
       .add_bytes("memory_to_prove_bytes", groth16::proving_bytes(key),
-                 "memory to prove, at most, beside the circuit's matrices")
+                 "memory to prove, at most, beside the key and the circuit")
       .add("points_checked", request.check_points, "points checked");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);
   CUZK_TRY(const base::Bytes vk, formats::encode_bellperson_vk(key.vk));

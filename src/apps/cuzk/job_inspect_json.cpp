@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "apps/cuzk/job_inspect_internal.h"
 #include "filecoin/porep/c1_json.h"
@@ -72,6 +73,28 @@ base::Result<Answer> inspect_meta(const base::MappedFile& file) {
   return answer;
 }
 
+// The manifest alone: inspecting one file must not read gigabytes of layers beside it.
+base::Result<Answer> inspect_sector(const base::MappedFile& file) {
+  const auto bytes = file.bytes();
+  const auto manifest = nlohmann::ordered_json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const auto text = [&](const char* name) {
+    const auto found = manifest.find(name);
+    return found != manifest.end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  if (!manifest.is_object() || text("comm_r").empty() || text("registered_proof").empty()) {
+    return base::Error{base::ErrorKind::kMalformed,
+                       fmt::format("{}: no manifest of a sector: comm_r and registered_proof "
+                                   "are expected as text",
+                                   file.name())};
+  }
+  Answer answer("Manifest of a sector that `cuzk filecoin seal` made.");
+  answer.add("type", "sector", "");
+  for (const char* name : {"registered_proof", "comm_r", "comm_d", "replica_id", "ticket"}) {
+    answer.add(name, text(name), name);
+  }
+  return answer;
+}
+
 }  // namespace
 
 base::Result<Answer> inspect_json(const base::MappedFile& file) {
@@ -80,6 +103,7 @@ base::Result<Answer> inspect_json(const base::MappedFile& file) {
   const auto has = [&](std::string_view word) { return text.find(word) != text.npos; };
   if (text[text.find_first_not_of(" \t\r\n")] == '[') return inspect_public(file);
   if (has("\"Phase1Out\"") || has("\"vanilla_proofs\"")) return inspect_c1(file);
+  if (has("\"sector_size\"") && has("\"replica_id\"")) return inspect_sector(file);
   if (has("\"sector_size\"") && text.size() < 1024) return inspect_meta(file);
   const bool is_proof = has("\"pi_a\""), is_key = has("\"vk_alpha_1\"");
   if (!is_proof && !is_key) {

@@ -52,7 +52,7 @@ base::Result<Answer> inspect_zkey_over(const MappedPtr& file, const InspectReque
       .add_bytes("file_bytes", file->size_bytes(), "size")
       .add_bytes("memory_to_prove_bytes",
                  shape_bytes(*loaded.shape) + groth16::proving_bytes(*loaded.key),
-                 "memory to prove, at most")
+                 "memory to prove, at most, beside the key")
       .add("points_checked", request.check_points, "points checked")
       .add("sections", sections_json(header.sections), "");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);
