@@ -41,7 +41,8 @@ main() {
     test) wanted+=("${test_packages[@]}") ;;
     *) die "unknown set of packages: $1 (build or test)" ;;
   esac
-  command -v apt-get >/dev/null || die "this script knows Debian only; the lists at its head name the packages"
+  command -v apt-get >/dev/null ||
+    die "this script knows Debian only; the lists at its head name the packages"
   for package in "${wanted[@]}"; do
     is_installed "$package" || missing+=("$package")
   done
