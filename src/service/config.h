@@ -74,6 +74,8 @@ struct Config {
     std::string total_budget = "auto";
     // With "auto": what is left to the rest of the machine. Not set: resolve_budget's own.
     std::optional<std::uint64_t> safety_margin_bytes;
+    // Of the budget, for critical jobs alone. Not set: chosen from the parameters that are there.
+    std::optional<std::uint64_t> critical_reserve_bytes;
   } memory;
 
   struct Gpus {

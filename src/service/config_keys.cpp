@@ -158,6 +158,22 @@ ConfigKey margin_key() {
                   [](const Maybe& bytes) { return bytes ? show_size(*bytes) : std::string(); });
 }
 
+ConfigKey reserve_key() {
+  using Maybe = std::optional<std::uint64_t>;
+  const auto parse = [](const ConfigValue& value) -> base::Result<Maybe> {
+    const auto* text = std::get_if<std::string>(&value.content);
+    if (text && *text == "auto") return Maybe();
+    CUZK_TRY(const std::uint64_t bytes, read_size(value));
+    if (bytes > 1024 * kTiB) return value_fault("the reserve is above 1 PiB");
+    return Maybe(bytes);
+  };
+  return make_key(
+      "memory.critical_reserve",
+      "Of the budget, kept for critical jobs: a size, or \"auto\": one winning PoSt.", kRestart,
+      CUZK_FIELD(memory.critical_reserve_bytes), parse,
+      [](const Maybe& bytes) { return bytes ? show_size(*bytes) : quote_toml("auto"); });
+}
+
 ConfigKey devices_key() {
   using Devices = std::vector<std::uint32_t>;
   const auto one = [](const ConfigValue& value) -> base::Result<std::uint32_t> {
@@ -185,6 +201,7 @@ ConfigKey devices_key() {
 Keys resource_keys() {
   return {budget_key(),
           margin_key(),
+          reserve_key(),
           devices_key(),
           number_key("gpus.gpu_threads", "Workers that finish proofs; 0: chosen from the CPUs.",
                      kRestart, CUZK_FIELD(gpus.gpu_threads), 0, 4096),

@@ -135,6 +135,7 @@ dashboard = false
 [memory]
 total_budget = "48GiB"
 safety_margin = "1GiB"
+critical_reserve = "2GiB"
 [gpus]
 devices = [3]
 gpu_threads = 5
@@ -276,6 +277,17 @@ TEST(Config, SizesAndTimesOfTheRustDaemonMeanTheSame) {
   EXPECT_EQ(read("[scheduler]\nageing = \"90\"").scheduler.ageing, milliseconds(90'000));
   EXPECT_EQ(read("[scheduler]\nageing = 90").scheduler.ageing, milliseconds(90'000));
   EXPECT_EQ(read("[scheduler]\nageing = \"1h\"").scheduler.ageing, milliseconds(3'600'000));
+}
+
+TEST(Config, TheReserveForCriticalJobsIsASizeOrAuto) {
+  EXPECT_EQ(Config().memory.critical_reserve_bytes, std::nullopt);
+  EXPECT_EQ(read("[memory]\ncritical_reserve = \"auto\"").memory.critical_reserve_bytes,
+            std::nullopt);
+  EXPECT_EQ(read("[memory]\ncritical_reserve = 0").memory.critical_reserve_bytes, 0U);
+  const Config config = read("[memory]\ncritical_reserve = \"2GiB\"");
+  EXPECT_EQ(config.memory.critical_reserve_bytes, std::uint64_t{2} << 30);
+  EXPECT_EQ(read(to_toml(config, true)).memory.critical_reserve_bytes, std::uint64_t{2} << 30);
+  EXPECT_TRUE(has(refusal("[memory]\ncritical_reserve = \"some\""), "memory.critical_reserve"));
 }
 
 TEST(Config, TheBudgetFollowsTheMachine) {

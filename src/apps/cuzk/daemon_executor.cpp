@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 
 #include "apps/cuzk/daemon_devices.h"
+#include "apps/jobs/critical_reserve.h"
+#include "base/byte_size.h"
 #include "base/log.h"
 #include "base/memory_limits.h"
 #include "base/threads.h"
@@ -23,11 +25,11 @@ using service::Config;
 // Proving leaves a busy machine's processors to whoever answers clients.
 constexpr int kWorkerNiceness = 5;
 
-base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
-    const Config& config, std::shared_ptr<const engine::JobTypes> types,
-    engine::ExecutorEvents& events) {
+base::Result<std::unique_ptr<engine::Executor>> make_pipeline(const Config& config,
+                                                              const JobKinds& kinds,
+                                                              engine::ExecutorEvents& events) {
   engine::PipelineOptions options;
-  options.types = std::move(types);
+  options.types = kinds.types;
   CUZK_TRY(DaemonDevices found, find_devices(config.gpus));
   for (const std::string& remark : found.remarks) base::log(base::LogLevel::kInfo, remark);
   options.devices = std::move(found.devices);
@@ -36,7 +38,18 @@ base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
   options.finish_workers = config.gpus.gpu_threads;
   options.jobs_in_flight_max = config.scheduler.jobs_in_flight_max;
   CUZK_TRY(const base::MemoryLimits limits, base::detect_memory_limits());
-  CUZK_TRY(options.budget_bytes, service::memory_budget_bytes(config, limits));
+  CUZK_TRY(const std::uint64_t budget_bytes, service::memory_budget_bytes(config, limits));
+  options.budget_bytes = budget_bytes;
+  if (budget_bytes != 0) {
+    options.critical_reserve_bytes = config.memory.critical_reserve_bytes.value_or(
+        critical_reserve_bytes(*kinds.filecoin, budget_bytes));
+  }
+  if (options.critical_reserve_bytes != 0) {
+    base::log(base::LogLevel::kInfo,
+              fmt::format("{} of {} are kept for critical jobs",
+                          base::format_byte_size(options.critical_reserve_bytes),
+                          base::format_byte_size(budget_bytes)));
+  }
   options.ageing_ms = config.scheduler.ageing.count();
   options.grouping_max = config.scheduler.grouping_max;
   options.quarantine_failures = config.scheduler.quarantine_failures;
@@ -55,7 +68,7 @@ base::Result<engine::WorkerParts> make_worker(base::ByteSpan setup,
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
   engine::WorkerParts parts;
   parts.types = kinds.types;
-  CUZK_TRY(parts.executor, make_pipeline(config, kinds.types, events));
+  CUZK_TRY(parts.executor, make_pipeline(config, kinds, events));
   return parts;
 }
 
@@ -71,9 +84,8 @@ base::Result<JobKinds> daemon_job_kinds(const Config& config) {
 }
 
 base::Result<std::unique_ptr<engine::Executor>> make_daemon_executor(
-    const Config& config, const std::shared_ptr<const engine::JobTypes>& types,
-    engine::ExecutorEvents& events) {
-  if (!config.pipeline.worker_process) return make_pipeline(config, types, events);
+    const Config& config, const JobKinds& kinds, engine::ExecutorEvents& events) {
+  if (!config.pipeline.worker_process) return make_pipeline(config, kinds, events);
   engine::WorkerProcessOptions options;
   options.command = {"/proc/self/exe", kEngineWorkerArgument};
   const std::string toml = service::to_toml(config, true);

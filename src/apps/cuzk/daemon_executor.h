@@ -18,11 +18,10 @@ inline constexpr char kEngineWorkerArgument[] = "engine-worker";
 // Filecoin's parameters and the circuits of the configuration. Errors as make_job_kinds.
 base::Result<JobKinds> daemon_job_kinds(const service::Config& config);
 
-// As pipeline.worker_process says. Errors: what is wrong with devices or memory; as
-// WorkerProcess::start and Pipeline::make.
+// As pipeline.worker_process says; `kinds` as daemon_job_kinds gives them. Errors: what is wrong
+// with devices or memory; as WorkerProcess::start and Pipeline::make.
 base::Result<std::unique_ptr<engine::Executor>> make_daemon_executor(
-    const service::Config& config, const std::shared_ptr<const engine::JobTypes>& types,
-    engine::ExecutorEvents& events);
+    const service::Config& config, const JobKinds& kinds, engine::ExecutorEvents& events);
 
 // The proving process; its exit code. Its settings are the daemon's configuration as TOML.
 int run_engine_worker();

@@ -38,8 +38,8 @@ constexpr std::chrono::milliseconds kLookAgain{1'000};
 // A proving process that crashed is back by then.
 constexpr std::chrono::seconds kUnhealthyPatience{5};
 
-base::Result<std::unique_ptr<engine::Engine>> open_engine(
-    const Config& config, const std::shared_ptr<const engine::JobTypes>& types) {
+base::Result<std::unique_ptr<engine::Engine>> open_engine(const Config& config,
+                                                          const JobKinds& kinds) {
   engine::EngineOptions options;
   options.journal_folder = config.journal_folder();
   CUZK_TRY_STATUS(make_folder(options.journal_folder));
@@ -47,8 +47,8 @@ base::Result<std::unique_ptr<engine::Engine>> open_engine(
   options.retention.bytes_max = config.journal.retention_bytes;
   options.queue_max = config.scheduler.queue_max;
   options.crashes_max = config.scheduler.crashes_max;
-  return engine::Engine::open(options, types, [&](engine::ExecutorEvents& events) {
-    return make_daemon_executor(config, types, events);
+  return engine::Engine::open(options, kinds.types, [&](engine::ExecutorEvents& events) {
+    return make_daemon_executor(config, kinds, events);
   });
 }
 
@@ -218,7 +218,7 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   for (const std::string& warning : loaded.warnings) log(LogLevel::kWarning, warning);
 
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
-  CUZK_TRY(const std::unique_ptr<engine::Engine> engine, open_engine(config, kinds.types));
+  CUZK_TRY(const std::unique_ptr<engine::Engine> engine, open_engine(config, kinds));
   tell_opened(config, engine->report());
   const auto metrics = make_metrics(*engine);
   const auto watching = engine->observe([&](const engine::EngineEvent& event) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/jobs/critical_reserve.h"
 #include "apps/jobs/heap_watch_test_support.h"
 #include "apps/jobs/jobs_test_support.h"
 #include "base/ledger.h"
@@ -187,6 +188,31 @@ TEST(FilecoinKeys, SeeThatAFileChangedAndRefuseAnotherCircuit) {
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().kind, ErrorKind::kMismatch);
   EXPECT_FALSE(key.load({}).ok());  // larger than was planned
+}
+
+TEST(CriticalReserve, IsOneWinningProofThatLeavesRoomForTheOthers) {
+  Folder f;
+  FilecoinKeys& keys = *f.kinds.filecoin;
+  constexpr std::uint64_t kPlenty = std::uint64_t{64} << 30;
+  EXPECT_EQ(critical_reserve_bytes(keys, kPlenty), 0u);
+  make_test_params(f.folder.path(), CircuitKind::kWindowPost);
+  EXPECT_EQ(critical_reserve_bytes(keys, kPlenty), 0u);
+  const auto need = [&](CircuitKind kind) {
+    const auto circuit = keys.circuit(kind, small_sector()).value();
+    return circuit->key.bytes + circuit->plan.peak_bytes();
+  };
+  make_test_params(f.folder.path(), CircuitKind::kWinningPost);
+  const std::uint64_t winning = need(CircuitKind::kWinningPost);
+  EXPECT_GT(winning, 1u << 20);
+  EXPECT_EQ(critical_reserve_bytes(keys, kPlenty), winning);
+  EXPECT_EQ(critical_reserve_bytes(keys, 0), 0u);
+  // A window of sectors still fits what is left, with its input.
+  const std::uint64_t window = need(CircuitKind::kWindowPost) + (128u << 20);
+  EXPECT_EQ(critical_reserve_bytes(keys, window), 0u);
+  EXPECT_EQ(critical_reserve_bytes(keys, window + 1000), 1000u);
+  // And it never is more than a quarter.
+  std::filesystem::remove(keys.params_path(CircuitKind::kWindowPost, small_sector()));
+  EXPECT_EQ(critical_reserve_bytes(keys, winning), winning / 4);
 }
 
 TEST(PorepJob, ReadsBothFormsAndNeedsParameters) {
