@@ -254,7 +254,8 @@ Result<Engine::Cancelled> Engine::State::cancel(std::string_view request_id) {
     const MutexLock hold(mutex_);
     claim(id);
     const Entry* entry = live(id);
-    out.was_running = entry != nullptr && entry->running;
+    // While an earlier cancellation stops it, it runs no more for anybody.
+    out.was_running = entry != nullptr && entry->running && !entry->cancel;
   }
   const auto state = journal_->cancel(id);
   std::optional<JobId> to_stop;

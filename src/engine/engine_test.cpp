@@ -246,6 +246,7 @@ TEST(Engine, CancelsInEveryState) {
   const auto running = engine->cancel("running");
   ASSERT_TRUE(running.ok());
   EXPECT_TRUE(running->was_running);
+  EXPECT_FALSE(engine->cancel("running")->was_running);  // and may not have stopped yet
   EXPECT_EQ(await_end(*engine, "running").record.state, JobState::kCancelled);
   EXPECT_EQ(engine->result("running").error().kind, ErrorKind::kCancelled);
   const auto twice = engine->cancel("running");
