@@ -1,10 +1,14 @@
 // The recorder: what the executor says becomes changes of the journal, many in one sync; what is
 // durable is then told to those who wait.
 //
+// Nobody waits for the record of a start or of one partition's proof. So these wait a moment for
+// company: a sync of theirs would only make an end wait that comes while it lasts.
+//
 // An end that the journal cannot take (the disk is full) is kept and tried again; its job stays
 // live until then. A partition's proof that it cannot take is only proved again after a restart.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,8 +27,15 @@ using base::Status;
 namespace {
 
 constexpr std::chrono::milliseconds kRepeatInterval(1000);
+constexpr std::chrono::milliseconds kCompanyWait(50);
+
 
 }  // namespace
+
+bool Engine::State::is_awaited(const Recording& recording) {
+  return recording.change.kind != JournalChange::Kind::kStart &&
+         recording.change.kind != JournalChange::Kind::kPartition;
+}
 
 void Engine::State::job_started(JobId id) { say({.kind = Happening::Kind::kStarted, .id = id}); }
 
@@ -72,15 +83,25 @@ void Engine::State::say(Happening happening) {
 }
 
 void Engine::State::record() {
-  std::vector<Recording> behind;  // ends that the journal could not take
+  using Clock = std::chrono::steady_clock;
+  std::vector<Recording> behind;   // ends that the journal could not take
+  std::vector<Recording> waiting;  // starts and proofs
+  Clock::time_point due = Clock::time_point::max();  // for either
   while (true) {
     std::vector<Happening> happenings;
-    const bool goes_on = take_happenings(happenings, !behind.empty());
-    std::vector<Recording> recordings = with_starts(std::move(behind));
+    const bool goes_on = take_happenings(happenings, due);
     std::vector<EngineEvent> events;
-    plan_recordings(happenings, recordings, events);
+    plan_recordings(happenings, waiting, events);
     tell_observers(events);
-    behind = apply(std::move(recordings));
+    if (!waiting.empty()) due = std::min(due, Clock::now() + kCompanyWait);
+    const bool is_urgent = std::any_of(waiting.begin(), waiting.end(), is_awaited);
+    if (is_urgent || !goes_on || Clock::now() >= due) {
+      std::vector<Recording> recordings = with_starts(std::move(behind));
+      std::move(waiting.begin(), waiting.end(), std::back_inserter(recordings));
+      waiting.clear();
+      behind = apply(std::move(recordings));
+      due = behind.empty() ? Clock::time_point::max() : Clock::now() + kRepeatInterval;
+    }
     for (const Happening& happening : happenings) {
       if (happening.kind == Happening::Kind::kFinal) (void)finalize(happening.id, {});
     }
@@ -98,11 +119,11 @@ void Engine::State::record() {
 }
 
 // Waits for something to do; false once the engine stops and nothing is left.
-bool Engine::State::take_happenings(std::vector<Happening>& happenings, bool is_behind) {
-  const auto until = std::chrono::steady_clock::now() + kRepeatInterval;
+bool Engine::State::take_happenings(std::vector<Happening>& happenings,
+                                    std::chrono::steady_clock::time_point until) {
   const MutexLock hold(queue_mutex_);
   while (happenings_.empty() && !recorder_ending_) {
-    if (!is_behind) {
+    if (until == std::chrono::steady_clock::time_point::max()) {
       happened_.wait(queue_mutex_);
     } else if (happened_.wait_until(queue_mutex_, until) == std::cv_status::timeout) {
       break;

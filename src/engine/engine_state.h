@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -183,8 +184,9 @@ class Engine::State final : public ExecutorEvents {
   // engine_record.cpp
   void say(Happening happening) CUZK_EXCLUDES(queue_mutex_);
   void record() CUZK_EXCLUDES(mutex_, queue_mutex_);
-  bool take_happenings(std::vector<Happening>& happenings, bool is_behind)
-      CUZK_EXCLUDES(queue_mutex_);
+  static bool is_awaited(const Recording& recording);
+  bool take_happenings(std::vector<Happening>& happenings,
+                       std::chrono::steady_clock::time_point until) CUZK_EXCLUDES(queue_mutex_);
   void plan_recordings(std::vector<Happening>& happenings, std::vector<Recording>& recordings,
                        std::vector<EngineEvent>& events) CUZK_EXCLUDES(mutex_);
   void plan(Entry& entry, Happening& happening, std::vector<Recording>& recordings,

@@ -147,6 +147,7 @@ base::Status PipelineCore::submit(const JobPointer& job) {
     job->accepted_ms = found->second->accepted_ms;
   }
   jobs_[job->request.id] = job;
+  expect_critical(*job);
   return base::ok_status();
 }
 

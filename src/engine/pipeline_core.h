@@ -174,8 +174,7 @@ class PipelineCore {
 
   // pipeline_worker.cpp; of PartCheckpoint
   bool border_wanted(const PipelineWorker& worker) const noexcept {
-    return worker.yield_wanted.load() ||
-           (worker.may_pause.load() && critical_computing_.load() > 0);
+    return worker.yield_wanted.load() || (worker.may_pause.load() && pause_ms() != 0);
   }
   void at_border(PipelineWorker& worker, const std::stop_token& stop) CUZK_EXCLUDES(mutex_);
 
@@ -218,6 +217,10 @@ class PipelineCore {
       CUZK_EXCLUDES(mutex_);
   void count_end(PipelineJob& job, const Assignment& assignment, const StageEnd& end,
                  std::int64_t own_ms) CUZK_REQUIRES(mutex_);
+  // How long who may pause should, from now: 0 not, negative until it is woken.
+  std::int64_t pause_ms() const noexcept;
+  // Keeps the CPU free for the next stage of a critical job, from now on and not for long.
+  void expect_critical(const PipelineJob& job) CUZK_REQUIRES(mutex_);
   void wake_paused() CUZK_REQUIRES(mutex_);
   void run_inline(PipelineWorker& worker) CUZK_EXCLUDES(mutex_);
   base::Status take_over(StageRun& run, std::unique_ptr<Product> product,
@@ -266,6 +269,7 @@ class PipelineCore {
   std::vector<DeviceCounts> device_counts_ CUZK_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> witnesses_alive_{0}, pending_alive_{0};
   std::atomic<std::uint32_t> critical_computing_{0};
+  std::atomic<std::int64_t> critical_expected_until_ms_{0};  // of now_ms(); 0: none is
   KeyStore store_;  // its threads use what stands above
 };
 

@@ -102,6 +102,54 @@ TEST(PipelinePriority, OthersPauseWhileCriticalWorkComputes) {
   bench.expect_nothing_left();
 }
 
+// The device's only worker is in a long piece when a critical witness ends. Who paused for that goes
+// on pausing until the device has it.
+TEST(PipelinePriority, OthersPauseBetweenTheStagesOfCriticalWork) {
+  Bench bench;
+  bench.options.witness_workers = 2;
+  bench.options.devices = {stand_in::cpu(1)};
+  std::atomic<std::uint64_t> pieces{0};
+  std::atomic<bool> over{false}, in_long_piece{false};
+  const auto low_until_over = [&](Stage long_stage, std::int64_t piece_ms) {
+    return Job{.hook = [&, long_stage, piece_ms](Stage stage, std::size_t,
+                                                 const StageContext& context) -> base::Status {
+      while (!over && stage == long_stage) {
+        CUZK_TRY_STATUS(context.control.check("pieces"));
+        pieces += stage == Stage::kWitness ? 1 : 0;
+        in_long_piece = in_long_piece || stage == Stage::kDevice;
+        std::this_thread::sleep_for(std::chrono::milliseconds(piece_ms));
+      }
+      return base::ok_status();
+    }};
+  };
+  bench.start();
+  ASSERT_TRUE(bench.run(1, "device", low_until_over(Stage::kDevice, 15), Priority::kLow).ok());
+  while (!in_long_piece) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (const JobId id : {2, 3}) {
+    ASSERT_TRUE(bench.run(id, "witness", low_until_over(Stage::kWitness, 1), Priority::kLow).ok());
+  }
+  while (pieces < 10) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::atomic<std::uint64_t> at_witness{0};
+  std::vector<std::uint64_t> between;
+  const Job critical{.hook = [&](Stage stage, std::size_t, const StageContext&) {
+    if (stage == Stage::kWitness) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the others come to borders
+      at_witness = pieces.load();
+    }
+    if (stage == Stage::kDevice) between.push_back(pieces - at_witness);
+    return base::ok_status();
+  }};
+  for (JobId id = 10; id < 30; ++id) {
+    ASSERT_TRUE(bench.run(id, "critical", critical, Priority::kCritical).ok());
+    wait_for_end(bench, id);
+  }
+  std::sort(between.begin(), between.end());
+  EXPECT_LE(between[between.size() / 2], 2u) << "some 7 each were begun where nobody paused";
+  over = true;
+  for (const JobId id : {1, 2, 3}) wait_for_end(bench, id);
+  bench.expect_nothing_left();
+}
+
 // A hundred critical jobs under a full queue of low ones: each waits for the piece at hand of each
 // worker at most once a stage, and the low ones all end.
 TEST(PipelinePriority, CriticalWorkNeverWaitsForMoreThanOnePiece) {

@@ -28,6 +28,13 @@ bool is_final(ErrorKind kind) {
   }
 }
 
+// Between two stages of a critical job its next worker may still be busy with the piece at hand.
+// Who pauses for the job would begin another piece meanwhile, and be waited for once a stage. So
+// it waits as long as pieces may take; no longer, for the job may need what it holds.
+constexpr std::int64_t kCriticalGapMs = 25;
+// And while its end is recorded.
+constexpr std::int64_t kCriticalEndMs = 10;
+
 bool is_of_device(ErrorKind kind) {
   return kind == ErrorKind::kUnavailable || kind == ErrorKind::kInternal || kind == ErrorKind::kIo;
 }
@@ -66,9 +73,14 @@ void PipelineCore::at_border(PipelineWorker& worker, const std::stop_token& stop
     const std::int64_t begin_ms = now_ms();
     {
       const MutexLock lock(mutex_);
-      while (critical_computing_.load() > 0 && !worker.yield_wanted.load() &&
-             !stop.stop_requested()) {
-        worker.wake.wait(mutex_);
+      while (!worker.yield_wanted.load() && !stop.stop_requested()) {
+        const std::int64_t pause = pause_ms();
+        if (pause == 0) break;
+        if (pause < 0) {
+          worker.wake.wait(mutex_);
+        } else {
+          worker.wake.wait_for(mutex_, std::chrono::milliseconds(pause));
+        }
       }
     }
     worker.aside_ms += now_ms() - begin_ms;
@@ -318,14 +330,30 @@ void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd en
     }
     debris = dispatch();
     // Only now, so that who pauses finds what it should run in between first.
-    if (run.is_critical_span) --critical_computing_;
+    if (run.is_critical_span) {
+      expect_critical(*job);
+      --critical_computing_;
+    }
     wake_paused();
   }
   settle(std::move(debris));
 }
 
+std::int64_t PipelineCore::pause_ms() const noexcept {
+  if (critical_computing_.load() > 0) return -1;
+  const std::int64_t until_ms = critical_expected_until_ms_.load();
+  return until_ms == 0 ? 0 : std::max<std::int64_t>(0, until_ms - now_ms());
+}
+
+void PipelineCore::expect_critical(const PipelineJob& job) {
+  if (job.request.priority != Priority::kCritical) return;
+  const bool goes_on =
+      job.proved_count < job.parts.size() && !scheduler_.ending(job.request.id);
+  critical_expected_until_ms_ = now_ms() + (goes_on ? kCriticalGapMs : kCriticalEndMs);
+}
+
 void PipelineCore::wake_paused() {
-  if (critical_computing_.load() > 0) return;
+  if (pause_ms() != 0) return;
   for (const auto& worker : workers_) {
     if (worker->may_pause.load()) worker->wake.notify_all();
   }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <random>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@ namespace cuzk::apps {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 using std::chrono::minutes;
 
 double seconds_since(Clock::time_point begin) {
@@ -105,8 +108,12 @@ base::Result<EngineBench::CriticalWait> EngineBench::critical(std::uint64_t coun
     }
     return base::ok_status();
   };
+  // Each comes at a moment of its own while the low ones run, who pause for it until it ended.
+  std::mt19937 random(1);
+  std::uniform_int_distribution<int> gap_ms(30, 70);
   for (std::uint64_t i = 0; i < count; ++i) {
     CUZK_TRY_STATUS(fill());
+    std::this_thread::sleep_for(milliseconds(gap_ms(random)));
     CUZK_TRY_STATUS(control.check("critical jobs"));
     CUZK_TRY(LoadJob job, material_->squaring(0, i));
     job.name = fmt::format("critical-{}", i);

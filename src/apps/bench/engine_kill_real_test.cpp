@@ -101,10 +101,15 @@ TEST(EngineKillReal, LosesNothingAndAnswersNothingWrongly) {
   std::set<std::uint32_t> accepted;
   std::map<std::uint32_t, hash::Digest> told;
   milliseconds longest(0);
+  std::size_t worked_count = 0;
   for (int i = 0; i < kills; ++i) {
     KilledProgram program({"--gtest_filter=EngineKillReal.EndsTenJobsWhenNobodyKillsIt"},
                           {std::string(kFolderVariable) + "=" + folder.path().string()});
     if (i % 5 != 4) longest = std::max(longest, program.wait_until_open());
+    if (i % 5 < 3) {  // so that there is something to lose however slow all is
+      ASSERT_TRUE(program.wait_until_said(3));
+      ++worked_count;
+    }
     std::this_thread::sleep_for(milliseconds(random() % 400));
     for (const KillWord& word : program.kill()) {
       if (word.what == KillWord::kAccepted) accepted.insert(word.number);
@@ -129,7 +134,8 @@ TEST(EngineKillReal, LosesNothingAndAnswersNothingWrongly) {
       EXPECT_EQ(hash::sha256(*result), before->second) << number;
     }
   }
-  EXPECT_GT(accepted.size(), static_cast<std::size_t>(kills)) << "the processes did too little";
+  // After the first word each second one, at the latest, is of a job that was accepted.
+  EXPECT_GE(accepted.size(), worked_count) << "the processes did too little";
   EXPECT_LT(longest, seconds(5)) << "a restart took long";
   RecordProperty("accepted", std::to_string(accepted.size()));
   RecordProperty("longest_restart_ms", std::to_string(longest.count()));
