@@ -29,7 +29,6 @@ namespace {
 constexpr std::chrono::milliseconds kRepeatInterval(1000);
 constexpr std::chrono::milliseconds kCompanyWait(50);
 
-
 }  // namespace
 
 bool Engine::State::is_awaited(const Recording& recording) {
@@ -84,8 +83,8 @@ void Engine::State::say(Happening happening) {
 
 void Engine::State::record() {
   using Clock = std::chrono::steady_clock;
-  std::vector<Recording> behind;   // ends that the journal could not take
-  std::vector<Recording> waiting;  // starts and proofs
+  std::vector<Recording> behind;                     // ends that the journal could not take
+  std::vector<Recording> waiting;                    // starts and proofs
   Clock::time_point due = Clock::time_point::max();  // for either
   while (true) {
     std::vector<Happening> happenings;

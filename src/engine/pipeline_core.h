@@ -270,7 +270,7 @@ class PipelineCore {
   std::atomic<std::uint64_t> witnesses_alive_{0}, pending_alive_{0};
   std::atomic<std::uint32_t> critical_computing_{0};
   std::atomic<std::int64_t> critical_expected_until_ms_{0};  // of now_ms(); 0: none is
-  KeyStore store_;  // its threads use what stands above
+  KeyStore store_;                                           // its threads use what stands above
 };
 
 }  // namespace cuzk::engine

@@ -102,8 +102,8 @@ TEST(PipelinePriority, OthersPauseWhileCriticalWorkComputes) {
   bench.expect_nothing_left();
 }
 
-// The device's only worker is in a long piece when a critical witness ends. Who paused for that goes
-// on pausing until the device has it.
+// The device's only worker is in a long piece when a critical witness ends. Who paused for that
+// goes on pausing until the device has it.
 TEST(PipelinePriority, OthersPauseBetweenTheStagesOfCriticalWork) {
   Bench bench;
   bench.options.witness_workers = 2;

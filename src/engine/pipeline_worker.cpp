@@ -347,8 +347,7 @@ std::int64_t PipelineCore::pause_ms() const noexcept {
 
 void PipelineCore::expect_critical(const PipelineJob& job) {
   if (job.request.priority != Priority::kCritical) return;
-  const bool goes_on =
-      job.proved_count < job.parts.size() && !scheduler_.ending(job.request.id);
+  const bool goes_on = job.proved_count < job.parts.size() && !scheduler_.ending(job.request.id);
   critical_expected_until_ms_ = now_ms() + (goes_on ? kCriticalGapMs : kCriticalEndMs);
 }
 
