@@ -63,7 +63,8 @@ def judge_soak(run):
     missed = judge_run(run, False)
     if run["descriptors_after"] != run["descriptors_before"]:
         missed.append(f"descriptors {run['descriptors_before']} and {run['descriptors_after']}")
-    if run["resident_after"]["threads"] > run["resident_before"]["threads"]:
+    # oneTBB starts one more worker when it wants one while the last is just falling asleep.
+    if run["resident_after"]["threads"] > run["resident_before"]["threads"] + 1:
         missed.append("threads {} and {}".format(run["resident_before"]["threads"],
                                                  run["resident_after"]["threads"]))
     return missed

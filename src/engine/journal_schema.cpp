@@ -84,6 +84,9 @@ Status configure(Database& database, std::uint64_t size_bytes_max) {
       database.execute("PRAGMA journal_mode = WAL;"
                        "PRAGMA synchronous = FULL;"
                        "PRAGMA journal_size_limit = 67108864;"
+                       // In KiB. Inputs and results are read once, so a larger cache holds nothing
+                       // of use: it only grows.
+                       "PRAGMA cache_size = -512;"
                        "PRAGMA trusted_schema = OFF;"
                        "PRAGMA cell_size_check = ON"));
   if (size_bytes_max == 0) return base::ok_status();
