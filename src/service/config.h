@@ -82,6 +82,9 @@ struct Config {
     std::vector<std::uint32_t> devices;  // ordinals; empty: all that are usable
     std::uint32_t gpu_threads = 0;       // finish workers; 0: chosen from the CPUs
     std::uint32_t gpu_workers_per_device = 2;
+    // On each card, for keys, circuits and proofs together. Not set: what is free.
+    std::optional<std::uint64_t> memory_bytes_max;
+    bool share_proofs = false;  // all cards make each proof together
     CpuUse cpu = CpuUse::kFallback;
   } gpus;
 

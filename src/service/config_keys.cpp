@@ -198,6 +198,24 @@ ConfigKey devices_key() {
       });
 }
 
+ConfigKey card_memory_key() {
+  using Maybe = std::optional<std::uint64_t>;
+  const auto parse = [](const ConfigValue& value) -> base::Result<Maybe> {
+    const auto* text = std::get_if<std::string>(&value.content);
+    if (text && *text == "auto") return Maybe();
+    CUZK_TRY(const std::uint64_t bytes, read_size(value));
+    if (bytes < 256 * kMiB || bytes > 1024 * kTiB) {
+      return value_fault(fmt::format("{} is outside 256 MiB to 1 PiB; \"auto\" takes what is free",
+                                     base::format_byte_size(bytes)));
+    }
+    return Maybe(bytes);
+  };
+  return make_key("gpus.memory_max", "Most memory on each GPU: a size, or \"auto\": what is free.",
+                  kRestart, CUZK_FIELD(gpus.memory_bytes_max), parse, [](const Maybe& bytes) {
+                    return bytes ? show_size(*bytes) : quote_toml("auto");
+                  });
+}
+
 Keys resource_keys() {
   return {budget_key(),
           margin_key(),
@@ -207,6 +225,10 @@ Keys resource_keys() {
                      kRestart, CUZK_FIELD(gpus.gpu_threads), 0, 4096),
           number_key("gpus.gpu_workers_per_device", "Workers of each GPU.", kRestart,
                      CUZK_FIELD(gpus.gpu_workers_per_device), 1, 16),
+          card_memory_key(),
+          flag_key("gpus.share_proofs",
+                   "All GPUs make each proof together: one is there sooner, many later.", kRestart,
+                   CUZK_FIELD(gpus.share_proofs)),
           word_key("gpus.cpu", "Proofs on the CPU: fallback (where no GPU can), never or only.",
                    kRestart, CUZK_FIELD(gpus.cpu),
                    std::vector<std::pair<std::string, CpuUse>>{{"fallback", CpuUse::kFallback},

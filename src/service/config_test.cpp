@@ -38,6 +38,15 @@ TEST(Config, AnEmptyFileIsTheDefaults) {
   EXPECT_EQ(to_toml(config, true), "");
 }
 
+TEST(Config, CardsHaveALimitAndMayShareProofs) {
+  EXPECT_FALSE(read("").gpus.memory_bytes_max.has_value());
+  EXPECT_FALSE(read("").gpus.share_proofs);
+  const Config config = read("[gpus]\nmemory_max = \"8GiB\"\nshare_proofs = true");
+  EXPECT_EQ(config.gpus.memory_bytes_max, std::uint64_t{8} << 30);
+  EXPECT_TRUE(config.gpus.share_proofs);
+  EXPECT_FALSE(read("[gpus]\nmemory_max = \"auto\"").gpus.memory_bytes_max.has_value());
+}
+
 // The example of the Rust daemon, with another address: its keys mean here what they meant there.
 TEST(Config, TakesAFileOfTheRustDaemon) {
   const auto loaded = parse_config(R"(
@@ -215,6 +224,8 @@ TEST(Config, WrongValuesAreRefused) {
         "[gpus]\ngpu_workers_per_device = 99",
         "[gpus]\ngpu_threads = 9223372036854775807",
         "[gpus]\ncpu = \"maybe\"",
+        "[gpus]\nmemory_max = \"1MiB\"",
+        "[gpus]\nshare_proofs = 1",
         "[daemon]\nsocket_mode = \"0999\"",
         "[daemon]\nsocket_mode = 438",
         "[daemon]\nsocket_mode = \"7777\"",

@@ -26,41 +26,82 @@ std::pair<std::uint64_t, std::uint64_t> memory_of(const std::string& uuid) {
   return {0, 0};
 }
 
-base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
-                                              std::uint32_t worker_count) {
+cuda::BackendOptions options_of(const cuda::DeviceReport& report,
+                                const service::Config::Gpus& config) {
   cuda::BackendOptions options;
   options.device = report.uuid;
-  options.lanes = std::max(1u, worker_count);
+  options.lanes = std::max(1u, config.gpu_workers_per_device);
+  options.vram_limit_bytes = config.memory_bytes_max.value_or(0);
+  return options;
+}
+
+base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
+                                              const service::Config::Gpus& config) {
+  const cuda::BackendOptions options = options_of(report, config);
   engine::ProvingDevice device;
   device.name = report.name;
   device.identifier = report.uuid;
-  device.worker_count = worker_count;
+  device.worker_count = config.gpu_workers_per_device;
   CUZK_TRY(device.bls12_381, cuda::make_backend<curve::Bls12_381>(options));
   CUZK_TRY(device.bn254, cuda::make_backend<curve::Bn254>(options));
   device.free_and_total_bytes = [uuid = report.uuid] { return memory_of(uuid); };
   return device;
 }
 
-// All cards of the configuration that work; those that it names have to.
-base::Result<DaemonDevices> find_cards(const service::Config::Gpus& config) {
-  CUZK_TRY(const std::vector<cuda::DeviceReport> reports, cuda::list_devices());
-  DaemonDevices cards;
+// Cards that make each proof together, as one device.
+base::Result<engine::ProvingDevice> make_shared_card(const std::vector<cuda::DeviceReport>& reports,
+                                                     const service::Config::Gpus& config) {
+  cuda::SplitOptions split;
+  engine::ProvingDevice device;
+  device.name = fmt::format("{} cards together", reports.size());
+  device.worker_count = config.gpu_workers_per_device;
+  for (const cuda::DeviceReport& report : reports) {
+    split.devices.push_back(options_of(report, config));
+    device.identifier += (device.identifier.empty() ? "" : "+") + report.uuid;
+  }
+  CUZK_TRY(device.bls12_381, cuda::make_split_backend<curve::Bls12_381>(split));
+  CUZK_TRY(device.bn254, cuda::make_split_backend<curve::Bn254>(split));
+  device.free_and_total_bytes = [reports] {
+    std::pair<std::uint64_t, std::uint64_t> sum{0, 0};
+    for (const cuda::DeviceReport& report : reports) {
+      const auto [free, total] = memory_of(report.uuid);
+      sum.first += free;
+      sum.second += total;
+    }
+    return sum;
+  };
+  return device;
+}
+
+// The cards that the configuration names, or all.
+base::Result<std::vector<cuda::DeviceReport>> wanted_cards(const service::Config::Gpus& config) {
+  CUZK_TRY(std::vector<cuda::DeviceReport> reports, cuda::list_devices());
   for (const std::uint32_t wanted : config.devices) {
     if (wanted < reports.size()) continue;
     return Error{ErrorKind::kNotFound, fmt::format("gpus.devices: found {}, but there are {} cards",
                                                    wanted, reports.size())};
   }
+  std::erase_if(reports, [&](const cuda::DeviceReport& report) {
+    const auto& named = config.devices;
+    return !named.empty() && std::find(named.begin(), named.end(),
+                                       static_cast<std::uint32_t>(report.index)) == named.end();
+  });
+  return reports;
+}
+
+// All cards of the configuration that work; those that it names have to.
+base::Result<DaemonDevices> find_cards(const service::Config::Gpus& config) {
+  CUZK_TRY(std::vector<cuda::DeviceReport> reports, wanted_cards(config));
+  DaemonDevices cards;
+  std::vector<cuda::DeviceReport> usable;
   for (const cuda::DeviceReport& report : reports) {
-    const auto index = static_cast<std::uint32_t>(report.index);
-    const bool named =
-        std::find(config.devices.begin(), config.devices.end(), index) != config.devices.end();
-    if (!config.devices.empty() && !named) continue;
-    auto card = make_card(report, config.gpu_workers_per_device);
+    auto card = make_card(report, config);
     if (card.ok()) {
       cards.remarks.push_back(
           fmt::format("proving on card {}: {} ({})", report.index, report.name, report.uuid));
       cards.devices.push_back(std::move(card).value());
-    } else if (named) {
+      usable.push_back(report);
+    } else if (!config.devices.empty()) {
       return std::move(card).error();
     } else {
       cards.remarks.push_back(fmt::format("card {} ({}) is not used: {}", report.index, report.name,
@@ -68,6 +109,12 @@ base::Result<DaemonDevices> find_cards(const service::Config::Gpus& config) {
     }
   }
   if (cards.devices.empty()) return Error{ErrorKind::kUnavailable, "no card can be used"};
+  if (config.share_proofs && usable.size() > 1) {
+    CUZK_TRY(auto shared, make_shared_card(usable, config));
+    cards.devices.clear();
+    cards.devices.push_back(std::move(shared));
+    cards.remarks.push_back(fmt::format("the {} cards make each proof together", usable.size()));
+  }
   return cards;
 }
 
