@@ -157,6 +157,10 @@ TEST(PipelineFault, TheLastDeviceThatErrsFailsAllByItsReason) {
     }
   }
   EXPECT_FALSE(bench.pipeline->report().devices[0].usable);
+  const auto refused = bench.run(5, "a", job);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(refused.error().message, "every device is in quarantine");
   bench.expect_nothing_left();
 }
 
@@ -183,6 +187,33 @@ TEST(PipelineFault, RefusedMemoryIsTriedAgainThenFailsThatJob) {
       expect_next_works(bench);
     }
   }
+}
+
+// As a device says it: an error of that kind from the stage, not an exception. However often it is
+// said, memory that others hold is no fault of the device.
+TEST(PipelineFault, ADeviceWithoutRoomFailsTheJobsAndIsNotQuarantined) {
+  Bench bench;
+  std::atomic<bool> is_full{true};
+  const Job job{.hook = [&](Stage stage, std::size_t, const StageContext&) -> base::Status {
+    if (stage == Stage::kDevice && is_full) {
+      return Error{ErrorKind::kResourceExhausted, "200 MiB of device memory are free of 80 GiB"};
+    }
+    return base::ok_status();
+  }};
+  bench.start();
+  for (JobId id = 1; id <= 6; ++id) {
+    ASSERT_TRUE(bench.run(id, "a", job).ok());
+    ASSERT_TRUE(bench.events.wait_ended(id));
+    EXPECT_EQ(bench.events.outcome(id).substr(0, 19), "resource_exhausted:");
+    EXPECT_NE(bench.events.outcome(id).find("200 MiB of device memory"), std::string::npos);
+  }
+  EXPECT_TRUE(bench.pipeline->report().devices[0].usable);
+  EXPECT_EQ(bench.pipeline->report().devices[0].failure_count, 0u);
+  is_full = false;
+  ASSERT_TRUE(bench.run(7, "a", job).ok());
+  ASSERT_TRUE(bench.events.wait_ended(7));
+  EXPECT_EQ(bench.events.outcome(7), "ok: a/0;");
+  expect_next_works(bench);
 }
 
 TEST(PipelineFault, ExceptionsFailTheJobAndNotTheProcess) {

@@ -226,7 +226,8 @@ class HttpDoor : public Door {
            body["changes"] =
                feed_.changes(revision->value_or(0), static_cast<std::int64_t>(sample->value_or(0)));
            return json_reply(body);
-         })});
+         }),
+         false, std::vector<std::string>{"revision", "sample_ms"}});
     // The page holds no data; what it asks for needs the token.
     for (const char* path : {"/", "/dashboard.css", "/dashboard.js", "/charts.js"}) {
       routes.push_back({"GET", path,

@@ -17,6 +17,8 @@ namespace {
 using std::chrono::milliseconds;
 using Json = nlohmann::ordered_json;
 
+// What every submission takes beside what is its own.
+const std::vector<std::string> kSubmitParameters = {"request_id", "priority", "deadline_ms"};
 constexpr std::size_t kPageDefault = 100, kPageMax = 1000;
 constexpr milliseconds kWaitDefault{30'000};
 // How often a wait looks whether its client is still there.
@@ -94,8 +96,30 @@ base::Result<HttpReply> submit(const Backend& backend,
   return json_reply(body, submitted.acceptance == engine::Acceptance::kJoined ? 200 : 202);
 }
 
+// What the query says of a submission, over what its body says already: either may, both only the
+// same.
+template <class T>
+base::Status merge(const char* name, const T& unset, const T& asked, T& field) {
+  if (asked == unset) return base::ok_status();
+  if (field != unset && field != asked) {
+    return wrong(fmt::format("parameter {}: the body says something else", name));
+  }
+  field = asked;
+  return base::ok_status();
+}
+
+template <class Job>
+base::Status merge_parameters(const HttpRequest& request, Job& job) {
+  CUZK_TRY(const auto priority, priority_of(request));
+  CUZK_TRY(const auto deadline_ms, deadline_of(request));
+  CUZK_TRY_STATUS(merge("request_id", {}, request.parameter("request_id"), job.request_id));
+  CUZK_TRY_STATUS(merge("priority", {}, priority, job.priority));
+  return merge("deadline_ms", {}, deadline_ms, job.deadline_ms);
+}
+
 base::Result<HttpReply> submit_json(const Backend& backend, const HttpRequest& request) {
   CUZK_TRY(ProofRequest proof, proof_request_from_json(request.body));
+  CUZK_TRY_STATUS(merge_parameters(request, proof));
   return submit(backend, backend.proof_job(std::move(proof)));
 }
 
@@ -103,9 +127,7 @@ base::Result<HttpReply> submit_porep(const Backend& backend, const HttpRequest& 
   if (request.body.empty()) return wrong("the body is empty; send the C1 JSON as it is");
   ProofRequest proof;
   proof.kind = ProofKind::kPorep;
-  proof.request_id = request.parameter("request_id");
-  CUZK_TRY(proof.priority, priority_of(request));
-  CUZK_TRY(proof.deadline_ms, deadline_of(request));
+  CUZK_TRY_STATUS(merge_parameters(request, proof));
   for (const auto& [name, field] :
        {std::pair{"sector_size", &proof.sector_size},
         std::pair{"registered_proof", &proof.registered_proof},
@@ -121,9 +143,7 @@ base::Result<HttpReply> submit_circuit(const Backend& backend, const HttpRequest
   if (request.body.empty()) return wrong("the body is empty; send the .wtns file as it is");
   CircuitRequest circuit;
   circuit.circuit = request.captures.at(0);
-  circuit.request_id = request.parameter("request_id");
-  CUZK_TRY(circuit.priority, priority_of(request));
-  CUZK_TRY(circuit.deadline_ms, deadline_of(request));
+  CUZK_TRY_STATUS(merge_parameters(request, circuit));
   circuit.witness = request.body;
   return submit(backend, backend.circuit_job(std::move(circuit)));
 }
@@ -201,13 +221,24 @@ base::Result<HttpReply> find(const Backend& backend, const HttpRequest& request)
   return json_reply(job_json(job));
 }
 
+// Not an error of the request, and no result either: a script that stores what it gets must notice.
+HttpReply not_done_reply(const engine::JobView& job) {
+  const std::string state(engine::to_string(job.record.state));
+  Json body = error_json("not_done", fmt::format("the job is {}, so its result is not there yet; "
+                                                 "GET /api/v1/jobs/ID/wait answers when it is",
+                                                 state));
+  body["error"]["state"] = state;
+  return json_reply(body, 409);
+}
+
 base::Result<HttpReply> result(const Backend& backend, const HttpRequest& request) {
   CUZK_TRY(const engine::JobView job, backend.engine->find(request.captures.at(0)));
-  if (job.record.state != engine::JobState::kCompleted) {
+  const engine::JobState state = job.record.state;
+  if (!engine::is_final(state)) return not_done_reply(job);
+  if (state != engine::JobState::kCompleted) {
     if (job.record.failure) return base::Error(*job.record.failure);
-    return base::Error{
-        base::ErrorKind::kAlreadyExists,
-        fmt::format("the job is {} and has no proof", engine::to_string(job.record.state))};
+    return base::Error{base::ErrorKind::kCancelled,
+                       fmt::format("the job is {} and has no proof", engine::to_string(state))};
   }
   CUZK_TRY(const base::Bytes bytes, backend.engine->result(request.captures.at(0)));
   HttpReply reply;
@@ -326,18 +357,25 @@ std::vector<HttpRoute> job_routes(const Backend& backend, JobWaits& waits, WorkL
   const auto waited = [to, at, await_max](const HttpRequest& request) {
     return wait(*to, *at, await_max(), request);
   };
-  return {{"POST", "/api/v1/proofs", with(submit_json)},
-          {"POST", "/api/v1/proofs/porep", with(submit_porep)},
-          {"POST", "/api/v1/circuits/([^/]+)/jobs", with(submit_circuit)},
-          {"GET", "/api/v1/jobs", with(list)},
-          {"GET", "/api/v1/jobs/(.+)/wait", guarded(waited)},
-          {"GET", "/api/v1/jobs/(.+)/result", with(result)},
-          {"POST", "/api/v1/jobs/(.+)/cancel", with(cancel)},
-          {"GET", "/api/v1/jobs/(.+)", with(find)},
-          {"DELETE", "/api/v1/jobs/(.+)", with(cancel)},
-          {"POST", "/api/v1/keys/([^/]+)/preload", of_key(preload)},
-          {"POST", "/api/v1/keys/([^/]+)/evict", of_key(evict)},
-          {"GET", "/api/v1/kinds", [to](const HttpRequest&) { return kinds(*to); }}};
+  std::vector<std::string> porep = kSubmitParameters;
+  porep.insert(porep.end(), {"sector_size", "registered_proof", "sector_number", "miner_id"});
+  constexpr bool kPublic = false;
+  const std::vector<std::string> none;
+  return {
+      {"POST", "/api/v1/proofs", with(submit_json), kPublic, kSubmitParameters},
+      {"POST", "/api/v1/proofs/porep", with(submit_porep), kPublic, porep},
+      {"POST", "/api/v1/circuits/([^/]+)/jobs", with(submit_circuit), kPublic, kSubmitParameters},
+      {"GET", "/api/v1/jobs", with(list), kPublic,
+       std::vector<std::string>{"state", "kind", "after", "limit"}},
+      {"GET", "/api/v1/jobs/(.+)/wait", guarded(waited), kPublic,
+       std::vector<std::string>{"timeout"}},
+      {"GET", "/api/v1/jobs/(.+)/result", with(result), kPublic, none},
+      {"POST", "/api/v1/jobs/(.+)/cancel", with(cancel), kPublic, none},
+      {"GET", "/api/v1/jobs/(.+)", with(find), kPublic, none},
+      {"DELETE", "/api/v1/jobs/(.+)", with(cancel), kPublic, none},
+      {"POST", "/api/v1/keys/([^/]+)/preload", of_key(preload), kPublic, none},
+      {"POST", "/api/v1/keys/([^/]+)/evict", of_key(evict), kPublic, none},
+      {"GET", "/api/v1/kinds", [to](const HttpRequest&) { return kinds(*to); }, kPublic, none}};
 }
 
 }  // namespace cuzk::service

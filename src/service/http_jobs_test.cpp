@@ -103,9 +103,46 @@ TEST(HttpJobs, AFailedJobSaysWhyAndHasNoResult) {
   const Answer result = daemon.get("/api/v1/jobs/a/result");
   EXPECT_EQ(result.status, 422);
   EXPECT_EQ(result.json()["error"]["message"], kFailureSentence);
-  daemon.submit("b", script(1, 0, End::kHold, 2));
-  EXPECT_EQ(daemon.get("/api/v1/jobs/b/result").status, 409);
   EXPECT_EQ(daemon.get("/api/v1/jobs/none/result").status, 404);
+}
+
+TEST(HttpJobs, AResultAskedForTooEarlyIsNotDoneYet) {
+  HttpTestDaemon daemon;
+  ASSERT_EQ(daemon.submit("a", script(1, 0, End::kHold, 1)).status, 202);
+  const Answer early = daemon.get("/api/v1/jobs/a/result");
+  EXPECT_EQ(early.status, 409);
+  EXPECT_EQ(early.json()["error"]["kind"], "not_done");
+  const std::string state = early.json()["error"]["state"];
+  EXPECT_TRUE(state == "queued" || state == "running") << state;
+  EXPECT_NE(early.json()["error"]["message"].get<std::string>().find("the job is " + state),
+            std::string::npos);
+  daemon.submit("b", script(1, 0, End::kHold, 2));
+  ASSERT_EQ(daemon.ask("DELETE", "/api/v1/jobs/b").status, 200);
+  ASSERT_EQ(daemon.get("/api/v1/jobs/b/wait").json()["state"], "cancelled");
+  const Answer cancelled = daemon.get("/api/v1/jobs/b/result");
+  EXPECT_EQ(cancelled.status, 409);
+  EXPECT_EQ(cancelled.json()["error"]["kind"], "cancelled");
+  daemon.executor().release_held();
+  ASSERT_EQ(daemon.get("/api/v1/jobs/a/wait").status, 200);
+  EXPECT_EQ(daemon.get("/api/v1/jobs/a/result").status, 200);
+}
+
+TEST(HttpJobs, ParametersOfAJsonSubmissionCountAndMayNotContradictIt) {
+  const HttpTestDaemon daemon;
+  const auto send = [&](const std::string& query, const std::string& fields) {
+    return daemon.ask("POST", "/api/v1/proofs" + query,
+                      R"({"proof_kind":1,"vanilla_proof":"AQAAAAAAAAAAAAA=")" + fields + "}");
+  };
+  const Answer named = send("?request_id=q&priority=critical&deadline_ms=77", "");
+  EXPECT_EQ(named.status, 202) << named.body;
+  const auto job = daemon.get("/api/v1/jobs/q").json();
+  EXPECT_EQ(job["priority"], "critical");
+  EXPECT_EQ(job["deadline_ms"], 77);
+  EXPECT_EQ(send("?request_id=r", R"(,"request_id":"r")").status, 202);
+  const Answer other = send("?request_id=s", R"(,"request_id":"t")");
+  EXPECT_EQ(other.status, 400);
+  EXPECT_NE(other.body.find("parameter request_id"), std::string::npos);
+  EXPECT_EQ(daemon.get("/api/v1/jobs/t").status, 404);
 }
 
 TEST(HttpJobs, ListsInPagesByStateAndKind) {

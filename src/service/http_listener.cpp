@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "service/http_message.h"
 #include "service/http_socket.h"
 
 namespace cuzk::service {
@@ -29,9 +30,7 @@ constexpr milliseconds kRoomWait{500};
 constexpr milliseconds kLingerTime{500};
 constexpr std::size_t kLingerBytesMax = std::size_t{1} << 20;
 constexpr milliseconds kAcceptRest{20};  // when descriptors have run out
-constexpr std::string_view kBusy =
-    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
-    "Connection: close\r\n\r\n";
+constexpr milliseconds kBusyRetry{1000};
 
 int poll_ms(std::chrono::steady_clock::time_point until) {
   const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
@@ -231,8 +230,11 @@ void HttpListener::take(int descriptor) {
   const Peer peer = peer_of(descriptor);
   auto connection = std::make_shared<HttpConnection>(descriptor, peer.local, peer.text, limits_);
   if (!make_room()) {
+    const std::string busy = last_reply_text(
+        error_reply({base::ErrorKind::kUnavailable, "all connections are in use"}, kBusyRetry),
+        "Service Unavailable");
     // Fits any socket's buffer, so nothing waits here.
-    ::send(descriptor, kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    ::send(descriptor, busy.data(), busy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
   {

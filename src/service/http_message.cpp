@@ -37,18 +37,30 @@ HttpReply json_reply(const nlohmann::ordered_json& value, int status) {
   return reply;
 }
 
+nlohmann::ordered_json error_json(std::string_view kind, std::string_view message) {
+  nlohmann::ordered_json body;
+  body["error"]["kind"] = std::string(kind);
+  body["error"]["message"] = std::string(message);
+  return body;
+}
+
 HttpReply error_reply(const base::Error& error) { return error_reply(error, retry_after(error)); }
 
 HttpReply error_reply(const base::Error& error, std::chrono::milliseconds delay) {
-  nlohmann::ordered_json body;
-  body["error"]["kind"] = std::string(base::to_string(error.kind));
-  body["error"]["message"] = error.message;
-  HttpReply reply = json_reply(body, http_status(error.kind));
+  HttpReply reply =
+      json_reply(error_json(base::to_string(error.kind), error.message), http_status(error.kind));
   if (delay.count() > 0) {
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(delay).count();
     reply.headers.emplace_back("Retry-After", fmt::format("{}", seconds));
   }
   return reply;
+}
+
+std::string last_reply_text(const HttpReply& reply, std::string_view reason) {
+  std::string text = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n",
+                                 reply.status, reason, reply.content_type, reply.body.size());
+  for (const auto& [name, value] : reply.headers) text += fmt::format("{}: {}\r\n", name, value);
+  return text + "Connection: close\r\n\r\n" + reply.body;
 }
 
 base::Result<std::optional<std::uint64_t>> query_number(const HttpRequest& request,

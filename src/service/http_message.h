@@ -46,6 +46,10 @@ HttpReply json_reply(const nlohmann::ordered_json& value, int status = 200);
 HttpReply error_reply(const base::Error& error);
 // The same; Retry-After says `delay`, 0: nothing.
 HttpReply error_reply(const base::Error& error, std::chrono::milliseconds delay);
+// The reply as it goes over the wire, for a connection that is closed after it.
+std::string last_reply_text(const HttpReply& reply, std::string_view reason);
+// The body of every error, whatever its status.
+nlohmann::ordered_json error_json(std::string_view kind, std::string_view message);
 int http_status(base::ErrorKind kind);
 
 // Values of the query. Errors (kInvalidArgument) name the parameter.
@@ -57,6 +61,8 @@ struct HttpRoute {
   std::string pattern;  // a regular expression of the whole path; no nested repeats
   std::function<HttpReply(const HttpRequest&)> answer;
   bool is_public = false;  // answered without a token
+  // Of the query; another one is refused. Without a list whatever is given is ignored.
+  std::optional<std::vector<std::string>> parameters = {};
 };
 
 }  // namespace cuzk::service

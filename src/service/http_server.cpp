@@ -14,6 +14,7 @@
 #include <httplib.h>
 
 #include "base/log.h"
+#include "service/http_routes.h"
 
 namespace cuzk::service {
 namespace {
@@ -109,13 +110,13 @@ HttpRequest to_request(const Request& request) {
 class HttpServer::Library : public httplib::Server {
  public:
   explicit Library(HttpServerSetup setup)
-      : setup_(std::move(setup)), gate_(2 * setup_.body_bytes_max) {
+      : setup_(std::move(setup)), routes_(setup_.routes), gate_(2 * setup_.body_bytes_max) {
     set_payload_max_length(setup_.body_bytes_max);
     set_pre_routing_handler([this](const Request& request, Response& response) {
       return admit(request, response) ? HandlerResponse::Unhandled : HandlerResponse::Handled;
     });
     set_expect_100_continue_handler([this](const Request& request, Response& response) {
-      return admit(request, response) ? 100 : 417;
+      return admit(request, response) ? 100 : response.status;
     });
     set_exception_handler([](const Request&, Response& response, std::exception_ptr thrown) {
       put(error_reply({base::ErrorKind::kInternal, what(thrown)}), response);
@@ -128,7 +129,8 @@ class HttpServer::Library : public httplib::Server {
                          {"Cache-Control", "no-store"},
                          {"X-Frame-Options", "DENY"},
                          {"Referrer-Policy", "no-referrer"}});
-    for (const HttpRoute& route : setup_.routes) add(route);
+    set_logger([this](const Request&, const Response& response) { count(response.status); });
+    for (const HttpRoute& route : routes_.all()) add(route);
   }
 
   // One request; false: the connection is to be closed.
@@ -158,13 +160,14 @@ class HttpServer::Library : public httplib::Server {
     }
   }
 
-  static void explain(const Request& request, Response& response) {
-    const int status = response.status;
+  static void explain(const Request&, Response& response) {
+    int status = response.status;
     base::Error error{base::ErrorKind::kInvalidArgument, "the request is not HTTP"};
-    if (status == 404) {
-      error = {base::ErrorKind::kNotFound,
-               fmt::format("there is nothing at {} {}; docs/operate.md lists the paths",
-                           request.method.substr(0, 16), request.path.substr(0, 128))};
+    using Fault = HttpConnection::Fault;
+    // The library sees only that a head has no end.
+    if (status == 400 && t_connection != nullptr && t_connection->fault() == Fault::kHeadTooLong) {
+      status = 431;
+      error.message = "the headers are too long";
     } else if (status == 413) {
       error.message = "the body is larger than http.max_body allows";
     } else if (status == 414) {
@@ -176,28 +179,33 @@ class HttpServer::Library : public httplib::Server {
   }
 
   // What was not answered at all: a head that came too slowly or was too long.
-  static void answer_fault(HttpConnection& connection) {
+  void answer_fault(HttpConnection& connection) const {
     if (connection.answer_bytes() > 0 || connection.request_bytes() == 0) return;
     using Fault = HttpConnection::Fault;
-    const char* line = nullptr;
+    struct Said {
+      int status;
+      const char *reason, *sentence;
+    } said = {};
     switch (connection.fault()) {
-      case Fault::kTimeout: line = "408 Request Timeout"; break;
-      case Fault::kLineTooLong: line = "414 URI Too Long"; break;
-      case Fault::kHeadTooLong: line = "431 Request Header Fields Too Large"; break;
+      case Fault::kTimeout:
+        said = {408, "Request Timeout", "the request did not arrive in time"};
+        break;
+      case Fault::kLineTooLong: said = {414, "URI Too Long", "the request line is too long"}; break;
+      case Fault::kHeadTooLong:
+        said = {431, "Request Header Fields Too Large", "the headers are too long"};
+        break;
       case Fault::kNone:
       case Fault::kClosed: return;
     }
-    const std::string answer =
-        fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", line);
+    HttpReply reply = error_reply({base::ErrorKind::kInvalidArgument, said.sentence});
+    reply.status = said.status;
+    const std::string answer = last_reply_text(reply, said.reason);
     connection.write(answer.data(), answer.size());
+    count(said.status);
   }
 
-  bool is_public(const Request& request) const {
-    return std::any_of(setup_.routes.begin(), setup_.routes.end(), [&](const HttpRoute& route) {
-      const bool head = request.method == "HEAD" && route.method == "GET";
-      return route.is_public && (head || route.method == request.method) &&
-             route.pattern == request.path;
-    });
+  void count(int status) const {
+    if (setup_.count) setup_.count(status);
   }
 
   // A page of others, open in a browser on this machine, may send requests here without a token.
@@ -214,6 +222,8 @@ class HttpServer::Library : public httplib::Server {
 
   bool admit(const Request& request, Response& response) const {
     const auto length = body_length(request);
+    const HttpRoutes::Found found = routes_.find(request.method, request.path);
+    const bool is_public = found.route != nullptr && found.route->is_public;
     if (request.has_header("Transfer-Encoding")) {
       refuse(411, "send the body with its Content-Length, not in chunks", response);
     } else if (!length) {
@@ -225,11 +235,15 @@ class HttpServer::Library : public httplib::Server {
              response);
     } else if (request.has_header("Content-Encoding")) {
       refuse(415, "send the body as it is, not compressed", response);
-    } else if (const auto refused = refuse_caller(request)) {
+    } else if (const auto refused = refuse_caller(request); refused && !is_public) {
       refuse(401, *refused, response);
       response.set_header("WWW-Authenticate", "Bearer");
-    } else if (!is_public(request) && comes_from_elsewhere(request)) {
+    } else if (!is_public && comes_from_elsewhere(request)) {
       refuse(403, "the request comes from a page of another site", response);
+    } else if (found.route == nullptr) {
+      refuse_path(request, found, response);
+    } else if (const auto taken = check_parameters(*found.route, request.params); !taken.ok()) {
+      refuse(400, taken.error().message, response);
     } else {
       // A body that no route reads would be taken for the next request.
       t_must_close = *length > 0 && request.method != "POST";
@@ -238,8 +252,22 @@ class HttpServer::Library : public httplib::Server {
     return false;
   }
 
+  static void refuse_path(const Request& request, const HttpRoutes::Found& found,
+                          Response& response) {
+    const std::string method = request.method.substr(0, 16), path = request.path.substr(0, 128);
+    if (!found.allowed.empty()) {
+      refuse(405, fmt::format("{} is not done to {}, only {}", method, path, found.allowed),
+             response);
+      response.set_header("Allow", found.allowed);
+      return;
+    }
+    put(error_reply({base::ErrorKind::kNotFound,
+                     fmt::format("there is nothing at {}; docs/operate.md lists the paths", path)}),
+        response);
+    t_must_close = true;
+  }
+
   std::optional<std::string> refuse_caller(const Request& request) const {
-    if (is_public(request)) return std::nullopt;
     const bool local = t_connection != nullptr && t_connection->is_local() &&
                        !request.has_header("X-Forwarded-For") && !request.has_header("Forwarded");
     return setup_.refusal(local, request.get_header_value("Authorization"));
@@ -249,7 +277,7 @@ class HttpServer::Library : public httplib::Server {
     const auto answer = route.answer;
     const auto plain = [answer, this](const Request& request, Response& response) {
       if (t_connection != nullptr) t_connection->begin_answer();
-      finish(answer(to_request(request)), response);
+      put(answer(to_request(request)), response);
     };
     if (route.method == "GET") {
       Get(route.pattern, plain);
@@ -273,9 +301,9 @@ class HttpServer::Library : public httplib::Server {
     const std::uint64_t length = body_length(request).value_or(0);
     const ByteGate::Hold hold = gate_.enter(length);
     if (!hold.holds()) {
-      finish(error_reply({base::ErrorKind::kResourceExhausted,
-                          "too many large requests at once, try again"}),
-             response);
+      put(error_reply(
+              {base::ErrorKind::kResourceExhausted, "too many large requests at once, try again"}),
+          response);
       t_must_close = true;
       return;
     }
@@ -292,15 +320,11 @@ class HttpServer::Library : public httplib::Server {
       return refuse(400, "the body ended before its Content-Length", response);
     }
     if (t_connection != nullptr) t_connection->begin_answer();
-    finish(answer(made), response);
-  }
-
-  void finish(const HttpReply& reply, Response& response) const {
-    put(reply, response);
-    if (setup_.count) setup_.count(reply.status);
+    put(answer(made), response);
   }
 
   const HttpServerSetup setup_;
+  const HttpRoutes routes_;
   ByteGate gate_;
   std::atomic<bool> draining_{false};
 };

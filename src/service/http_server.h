@@ -16,7 +16,7 @@
 namespace cuzk::service {
 
 struct HttpServerSetup {
-  std::vector<HttpRoute> routes;  // the first that fits answers
+  std::vector<HttpRoute> routes;  // see HttpRoutes
   std::uint64_t body_bytes_max = 0;
   // Whether somebody may ask: nothing, or the sentence of a refusal. `local`: from this machine,
   // and not handed on by a proxy.

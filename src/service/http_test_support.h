@@ -137,7 +137,8 @@ class HttpTestDaemon {
     config.daemon.status_listen = Address{Address::Kind::kTcp, "127.0.0.1", 0, {}};
     return config;
   }
-  explicit HttpTestDaemon(Config config = quick_config(), std::uint64_t queue_max = 10'000)
+  explicit HttpTestDaemon(Config config = quick_config(), std::uint64_t queue_max = 10'000,
+                          std::function<void(int)> count = {})
       : folder_(cuzk::testing::TemporaryFolder::Place::kMemory) {
     engine::EngineOptions options = engine::testing_support::engine_options_in(folder_ / "journal");
     options.queue_max = queue_max;
@@ -152,7 +153,7 @@ class HttpTestDaemon {
       return;
     }
     engine_ = std::move(opened).value();
-    door_ = make_http_door(config, scripted_backend(*engine_));
+    door_ = make_http_door(config, scripted_backend(*engine_), std::move(count));
     started_ = door_->start();
     if (!started_.ok()) return;
     address_ = parse_address(door_->addresses().at(0).substr(5)).value();

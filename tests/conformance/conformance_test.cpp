@@ -47,7 +47,8 @@ class Conformance : public ::testing::Test {
     return {key.value(), shape, circuit.assignment()};
   }
 
-  // Proves on every backend; all proofs verify (prove_with_blinding sees to it) and are equal.
+  // Proves on every backend; all proofs verify, by the verifier itself and not only by the prover's
+  // own check, are refused for other public values, and are equal.
   void expect_proves(const std::string& name, const ProveInputs<C>& inputs,
                      const Blinding<C>& blinding = groth16::testing::test_blinding<C>()) {
     std::optional<groth16::Proof<C>> first;
@@ -57,6 +58,14 @@ class Conformance : public ::testing::Test {
       ASSERT_TRUE(proof.ok()) << proof.error().message;
       if (!first) first = *proof;
       EXPECT_EQ(*proof, *first);
+      std::vector<Fr> values(inputs.assignment->inputs.begin() + 1,
+                             inputs.assignment->inputs.end());
+      const auto verdict = groth16::verify<C>(inputs.key->vk, values, *proof);
+      EXPECT_TRUE(verdict.ok() && *verdict);
+      if (values.empty()) continue;
+      values.back() += Fr::one();
+      const auto other = groth16::verify<C>(inputs.key->vk, values, *proof);
+      EXPECT_TRUE(other.ok() && !*other);
     }
   }
 };

@@ -42,14 +42,15 @@ base::Status read_header_section(const SectionFile& file, R1csHeader& header) {
   if (reader.remaining() != 0) {
     return reader.malformed(fmt::format("{} bytes too many", reader.remaining()));
   }
-  const std::uint64_t named = std::uint64_t{1} + header.output_count + header.public_input_count +
-                              header.private_input_count;
+  // Private inputs are not among the wires that must exist: circom's simplification drops those that
+  // no constraint uses and still counts them in nPrvIn.
+  const std::uint64_t named =
+      std::uint64_t{1} + header.output_count + header.public_input_count;
   if (header.wire_count < named) {
-    return reader.malformed(fmt::format(
-        "nWires is {}, expected at least {} (the constant, {} outputs, {} public and {} private "
-        "inputs)",
-        header.wire_count, named, header.output_count, header.public_input_count,
-        header.private_input_count));
+    return reader.malformed(
+        fmt::format("nWires is {}, expected at least {} (the constant, {} outputs and {} public "
+                    "inputs)",
+                    header.wire_count, named, header.output_count, header.public_input_count));
   }
   return base::ok_status();
 }
@@ -58,7 +59,7 @@ base::Status read_header_section(const SectionFile& file, R1csHeader& header) {
 base::Status check_custom_gates(const SectionFile& file) {
   for (const std::uint32_t id : {kCustomGatesSection, kCustomGateUsesSection}) {
     CUZK_TRY(const auto section, file.optional(id, "custom gates"));
-    if (section.id != id) continue;
+    if (section.id != id || section.bytes.empty()) continue;
     base::ByteReader reader(section.bytes,
                             fmt::format("{}: section {} (custom gates)", file.source(), id));
     CUZK_TRY(const std::uint32_t count, reader.u32_le("number of entries"));

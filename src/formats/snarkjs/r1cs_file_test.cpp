@@ -19,7 +19,8 @@ using Bls = curve::Bls12_381;
 using Bn = curve::Bn254;
 
 // Offsets inside the header section: width 4, prime 32, then the counts.
-constexpr std::size_t kWiresAt = 36, kOutputsAt = 40, kPublicInputsAt = 44, kConstraintsAt = 60;
+constexpr std::size_t kWiresAt = 36, kOutputsAt = 40, kPublicInputsAt = 44;
+constexpr std::size_t kPrivateInputsAt = 48, kConstraintsAt = 60;
 
 template <class F>
 F evaluate(const r1cs::Shape<F>& shape, const r1cs::SparseMatrix& matrix, std::size_t row,
@@ -130,6 +131,22 @@ TEST_F(DamagedR1cs, CustomGatesAreRefusedUnlessTheListIsEmpty) {
   container_.section(4)[0] = 2;
   EXPECT_TRUE(refused(read(), ErrorKind::kUnsupported,
                       {"a.r1cs", "custom gates", "2 entries", "Groth16 cannot prove"}));
+}
+
+TEST_F(DamagedR1cs, CustomGateSectionsMayHaveNoBytes) {
+  container_.sections.push_back({4, {}});
+  container_.sections.push_back({5, {}});
+  EXPECT_TRUE(accepted(read()));
+}
+
+// circom's simplification drops private inputs that no constraint uses, and counts them all the
+// same: a template with eleven, ten of them unused, has these counts.
+TEST_F(DamagedR1cs, MoreMayBePrivateThanThereAreWires) {
+  put_head(kPrivateInputsAt, 11);
+  const auto shape = read();
+  ASSERT_TRUE(accepted(shape));
+  EXPECT_EQ((*shape)->variable_count(), 3u);
+  EXPECT_EQ(read_r1cs_header(container_.encode(), "a.r1cs")->private_input_count, 11u);
 }
 
 TEST_F(DamagedR1cs, CountsOfWiresMustAddUp) {

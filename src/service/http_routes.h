@@ -1,0 +1,38 @@
+// Which requests have an answer: methods by path, parameters by route.
+#pragma once
+
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "service/http_message.h"
+
+namespace cuzk::service {
+
+// What a server does, asked before any body is read. Const after construction, so thread-safe.
+class HttpRoutes {
+ public:
+  // A path belongs to the first pattern that fits it, with all methods that this pattern has.
+  explicit HttpRoutes(std::vector<HttpRoute> routes);
+
+  struct Found {
+    const HttpRoute* route = nullptr;  // none: nothing is there, or not with this method
+    std::string allowed;  // methods of the path as Allow lists them; empty: no such path
+  };
+  // HEAD is answered where GET is (RFC 9110, 9.3.2).
+  Found find(const std::string& method, const std::string& path) const;
+
+  const std::vector<HttpRoute>& all() const { return routes_; }
+
+ private:
+  std::vector<HttpRoute> routes_;
+  std::vector<std::regex> patterns_;  // of the routes, in their order
+};
+
+// Whether a route takes these parameters, each once. Errors (kInvalidArgument) name the parameter
+// and those that are known.
+base::Status check_parameters(const HttpRoute& route,
+                              const std::multimap<std::string, std::string>& given);
+
+}  // namespace cuzk::service
