@@ -37,6 +37,14 @@ struct DeviceReport {
   std::uint64_t memory_bytes = 0, memory_free_bytes = 0;
 };
 
+// Bytes of keys that do not stay on a device, since the process began: what was copied to it, and
+// what further proofs took of the same copies instead of making their own.
+struct StreamedBytes {
+  std::uint64_t uploaded_bytes = 0, shared_bytes = 0;
+};
+// Of the device at `device_index` (DeviceReport::index); nothing for one that was never used.
+StreamedBytes streamed_bytes(int device_index);
+
 // Whether this build has device code.
 bool is_built_in() noexcept;
 
