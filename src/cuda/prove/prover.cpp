@@ -127,6 +127,7 @@ ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
   ProofSizes sizes;
   sizes.domain_log2 = static_cast<unsigned>(inputs.key->domain_log2);
   sizes.forms_quotient = part.forms_quotient;
+  sizes.streamed_piece_points = part.streamed_piece_points;
   device::Arena arena;
   const WitnessArrays<Fr> witness(arena, *inputs.assignment, input_run);
   sizes.witness_bytes = arena.used_bytes();
