@@ -119,8 +119,8 @@ void cancel_some(Report& report, const Shared<C>& shared, unsigned count) {
 
 template <class C>
 void check_sharing(Report& report, const Options& options) {
-  const std::size_t rows = options.tiny ? 300 : options.quick ? 1500 : 20000;
-  const unsigned count = options.tiny ? 6 : options.quick ? 12 : 24;
+  const std::size_t rows = options.tiny ? 300 : options.quick ? 700 : 20000;
+  const unsigned count = options.tiny ? 4 : options.quick ? 6 : 24;
   Shared<C> shared;
   if (!prepare(report, options, rows, shared)) return;
   expect_proof(report, raw_proof<C>(*shared.backend, shared.inputs), shared, "one that streams");

@@ -17,7 +17,7 @@ namespace cuzk::bench::cuda_prove {
 
 struct Options {
   bool checks = false, times = false, limits = false, devices = false, fault = false,
-       shared_fault = false;
+       shared_fault = false, shared = false;
   bool quick = false;         // small circuits only: for runs under a memory checker
   bool tiny = false;          // one of them: for runs under a race checker
   std::size_t full_log2 = 0;  // rows of a synthetic circuit; 0: none
