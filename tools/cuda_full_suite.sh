@@ -74,6 +74,7 @@ fi
 if [[ $parts == *" fault "* ]]; then
   say "a device that is lost"
   run fault "$build/cuda_prove_suite" fault
+  run shared_fault "$build/cuda_prove_suite" shared-fault
 fi
 
 for log in "$build"/*_times.log "$build/full_size.log"; do

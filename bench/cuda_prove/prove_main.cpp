@@ -1,9 +1,11 @@
-// cuda_prove_suite [check] [time] [limits] [devices] [full LOG2] [fault] [quick|tiny] [device NAME]
+// cuda_prove_suite [check] [shared] [time] [limits] [devices] [full LOG2] [fault|shared-fault]
+// [quick|tiny] [device NAME]
 //                  [data FOLDER]... [c1 FILE] [proofs N]
 //
-// check: byte equality of proofs on all circuits found. limits: the same under limits of device
-// memory. time: stage times and the steady rate of PoRep proofs. devices: PoRep proofs on all
-// visible devices beside one. full: a proof of 2^LOG2 rows. fault: a device is broken on purpose.
+// check: byte equality of proofs on all circuits found; shared: of those that share uploads.
+// limits: the same under limits of device memory. time: stage times and the steady rate of PoRep
+// proofs. devices: PoRep proofs on all visible devices beside one. full: a proof of 2^LOG2 rows.
+// fault: a device is broken on purpose.
 #include <chrono>
 
 #include "base/ledger.h"
@@ -32,6 +34,8 @@ Options read_options(int count, char** words) {
     if (word == "quick" || word == "tiny") options.quick = true;
     if (word == "tiny") options.tiny = true;
     if (word == "fault") options.fault = true;
+    if (word == "shared") options.shared = true;
+    if (word == "shared-fault") options.shared_fault = true;
     if (word == "full" && has_value) options.full_log2 = std::strtoul(words[++i], nullptr, 10);
     if (word == "device" && has_value) options.device = words[++i];
     if (word == "data" && has_value) options.data.emplace_back(words[++i]);
@@ -62,9 +66,11 @@ int run(const Options& options) {
   }
   if (options.checks) check_circuits(report, options);
   if (options.checks) check_robustness(report, options);
+  if (options.checks || options.shared) check_shared_uploads(report, options);
   if (!options.c1.empty()) run_porep(report, options);
   if (options.full_log2 != 0) run_full(report, options);
   if (options.fault) run_fault(report, options);
+  if (options.shared_fault) run_shared_fault(report, options);
   report.section("all");
   return report.failure_count() == 0 ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@
 namespace cuzk::bench::cuda_prove {
 
 struct Options {
-  bool checks = false, times = false, limits = false, devices = false, fault = false;
+  bool checks = false, times = false, limits = false, devices = false, fault = false,
+       shared_fault = false, shared = false;
   bool quick = false;         // small circuits only: for runs under a memory checker
   bool tiny = false;          // one of them: for runs under a race checker
   std::size_t full_log2 = 0;  // rows of a synthetic circuit; 0: none
@@ -25,10 +27,11 @@ struct Options {
   unsigned proofs = 16;
 };
 
-// Counts failures and prints each.
+// Counts failures and prints each. Thread-safe.
 class Report {
  public:
   bool expect(bool holds, const std::string& what) {
+    const std::lock_guard lock(mutex_);
     ++check_count_;
     if (!holds) {
       ++failure_count_;
@@ -48,6 +51,7 @@ class Report {
   int failure_count() const { return failure_count_; }
 
  private:
+  std::mutex mutex_;
   int check_count_ = 0, failure_count_ = 0;
 };
 
@@ -80,12 +84,15 @@ base::Result<groth16::Proof<C>> raw_proof(groth16::Backend<C>& backend,
 void check_circuits(Report& report, const Options& options);
 // The robustness cases that a device can meet, numbered as in docs/robustness.md.
 void check_robustness(Report& report, const Options& options);
+// Proofs at once with a key that is streamed.
+void check_shared_uploads(Report& report, const Options& options);
 // The PoRep of a 2 KiB sector, with a development key made here.
 void run_porep(Report& report, const Options& options);
 
 // A proof of a synthetic circuit of 2^full_log2 rows.
 void run_full(Report& report, const Options& options);
-// Breaks the device; nothing can follow.
+// Break the device; nothing can follow. The second while proofs share uploads.
 void run_fault(Report& report, const Options& options);
+void run_shared_fault(Report& report, const Options& options);
 
 }  // namespace cuzk::bench::cuda_prove

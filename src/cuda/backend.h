@@ -27,6 +27,9 @@ struct BackendOptions {
   bool known_answer_test = true;
   // Waits for the device at the end of each stage, so that progress stages show device times.
   bool exact_stages = false;
+  // Not 0: no query of a key stays on the device, and they pass in pieces of at most so many points
+  // (at least 64). For tests: a short limit does it where it must be.
+  std::uint64_t streamed_piece_points = 0;
 };
 
 // A visible device as users are told of it.
@@ -36,6 +39,14 @@ struct DeviceReport {
   int capability = 0;
   std::uint64_t memory_bytes = 0, memory_free_bytes = 0;
 };
+
+// Bytes of keys that do not stay on a device, since the process began: what was copied to it, and
+// what further proofs took of the same copies instead of making their own.
+struct StreamedBytes {
+  std::uint64_t uploaded_bytes = 0, shared_bytes = 0;
+};
+// Of the device at `device_index` (DeviceReport::index); nothing for one that was never used.
+StreamedBytes streamed_bytes(int device_index);
 
 // Whether this build has device code.
 bool is_built_in() noexcept;

@@ -72,8 +72,8 @@ class CudaBackend final : public groth16::Backend<C> {
     return circuits_.get(
         *context_, lane, inputs, input_run, options_.lanes, [&]() -> base::Result<Wanted> {
           CUZK_TRY(auto facts, checked_facts<C>(inputs));
-          const ProofPart part =
-              whole_part(shared_work<C>(inputs, *facts, input_run, b_g2_on_device()));
+          ProofPart part = whole_part(shared_work<C>(inputs, *facts, input_run, b_g2_on_device()));
+          part.streamed_piece_points = options_.streamed_piece_points;
           return Wanted{std::move(facts), part};
         });
   }

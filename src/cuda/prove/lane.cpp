@@ -9,18 +9,26 @@ base::Result<base::Permit> pinned_permit(std::uint64_t bytes, const char* owner)
       {bytes, base::MemoryCategory::kOther, owner, base::Account::pinned()});
 }
 
+base::Result<SharedEvent> shared_event() {
+  CUZK_TRY(auto event, device::Event::create());
+  return std::make_shared<const device::Event>(std::move(event));
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Lane>> Lane::create() {
   auto lane = std::make_unique<Lane>();
   CUZK_TRY(lane->compute, device::Stream::create());
   CUZK_TRY(lane->copy, device::Stream::create());
-  CUZK_TRY(lane->ready, device::Event::create());
   for (auto& event : lane->slot_free) {
     CUZK_TRY(event, device::Event::create());
   }
-  for (auto& event : lane->buffer_free) {
-    CUZK_TRY(event, device::Event::create());
+  CUZK_TRY(lane->pass_entered, shared_event());
+  for (auto& event : lane->block_filled) {
+    CUZK_TRY(event, shared_event());
+  }
+  for (auto& event : lane->piece_read) {
+    CUZK_TRY(event, shared_event());
   }
   constexpr std::uint64_t kBytes = kSlotCount * kSlotBytes;
   CUZK_TRY(lane->slots_permit, pinned_permit(kBytes + kResultBytes, "staging of points"));

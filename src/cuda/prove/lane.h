@@ -18,12 +18,19 @@ namespace cuzk::cuda::prove {
 inline constexpr std::size_t kSlotBytes = std::size_t{8} << 20;
 inline constexpr int kSlotCount = 2;
 inline constexpr std::size_t kResultBytes = 4096;  // small answers of the device
+inline constexpr int kBlockCount = 2;              // of a proof, for pieces of streamed queries
+
+// An event that other proofs wait for too.
+using SharedEvent = std::shared_ptr<const device::Event>;
 
 struct Lane {
   device::Stream compute, copy;
-  device::Event ready;                  // the last upload of points
-  device::Event slot_free[kSlotCount];  // the slot's copy has ended
-  device::Event buffer_free[2];         // kernels are done with a buffer of points
+  device::Event slot_free[kSlotCount];    // the slot's copy has ended
+  SharedEvent block_filled[kBlockCount];  // the piece in the block has come
+  SharedEvent pass_entered;               // the end of what used the blocks before a pass
+  // The ends of what read the last pieces, by turns. One that is recorded again before it was
+  // waited for makes the waiter wait for more, and for nothing that is not queued.
+  SharedEvent piece_read[8];
   base::Permit slots_permit, staging_permit;
   device::PinnedBuffer slots, staging, results;
 

@@ -91,18 +91,29 @@ base::Status upload_points(Lane& lane, const PointStore<G>& store, std::size_t f
   if (store.pinned.size_bytes() != 0) {
     const auto points =
         store.pinned.template span<Point>(store.count).subspan(first - store.first, count);
-    CUZK_TRY_STATUS(
-        device::copy_bytes_to_device(lane.copy, to, points.data(), points.size_bytes()));
-    return lane.copy.record(lane.ready);
+    return device::copy_bytes_to_device(lane.copy, to, points.data(), points.size_bytes());
   }
   constexpr std::uint64_t kSlotPoints = kSlotBytes / sizeof(Point);
-  CUZK_TRY_STATUS(copy_in_slots(
+  return copy_in_slots(
       lane, reinterpret_cast<std::byte*>(to), count * sizeof(Point), kSlotPoints * sizeof(Point),
       [&](std::uint64_t offset, std::span<std::byte> slot) {
         decode_parallel<G>(store.source, first + offset / sizeof(Point),
                            {reinterpret_cast<Point*>(slot.data()), slot.size() / sizeof(Point)});
-      }));
-  return lane.copy.record(lane.ready);
+      });
+}
+
+PiecePass& PiecePasses::get(int query, std::uint64_t piece_points, std::size_t piece_count) {
+  const std::lock_guard lock(mutex_);
+  auto& pass = passes_[{query, piece_points}];
+  if (pass == nullptr) pass = std::make_unique<PiecePass>(piece_count);
+  CUZK_CHECK(pass->piece_count() == piece_count);
+  return *pass;
+}
+
+bool PiecePasses::is_under_way(int query, std::uint64_t piece_points) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = passes_.find({query, piece_points});
+  return found != passes_.end() && found->second->is_under_way();
 }
 
 template <class F>

@@ -4,7 +4,9 @@
 // memory in device form when the ledger has room, else decoded from the key's own bytes each time.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "cuda/device/buffer.h"
@@ -14,6 +16,7 @@
 #include "cuda/prove/proof_part.h"
 #include "cuda/prove/proof_plan.h"
 #include "cuda/prove/query_pieces.h"
+#include "cuda/prove/shared_pass.h"
 #include "groth16/qap.h"
 
 namespace cuzk::cuda::prove {
@@ -36,10 +39,29 @@ struct PointStore {
 };
 
 // Queues the points at places [first, first + count) of `store` on the lane's copy stream, to `to`.
-// The stream's `ready` event follows them.
 template <class G>
 base::Status upload_points(Lane& lane, const PointStore<G>& store, std::size_t first,
                            std::size_t count, cuzk::curve::Affine<G>* to);
+
+// Proofs that stream one query of one loaded key, in pieces of one size.
+struct PieceBlock {
+  std::byte* bytes = nullptr;
+  SharedEvent filled;
+};
+using PiecePass = SharedPass<PieceBlock, SharedEvent>;
+
+// The passes of a loaded key. Proofs whose plans differ in the size of pieces do not share.
+// Thread-safe.
+class PiecePasses {
+ public:
+  PiecePass& get(int query, std::uint64_t piece_points, std::size_t piece_count);
+  // Whether a proof with pieces of that size is in the query now.
+  bool is_under_way(int query, std::uint64_t piece_points) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<int, std::uint64_t>, std::unique_ptr<PiecePass>> passes_;
+};
 
 // What a shape says, found once: no device is needed.
 template <class F>
@@ -87,6 +109,8 @@ class LoadedCircuit {
   const SegmentView& segment(int query, int run) const { return segments_[query][run]; }
   const PointStore<typename C::G1>& g1(int query) const { return g1_[query]; }
   const PointStore<typename C::G2>& b_g2() const { return b_g2_; }
+  // Of queries that are not resident.
+  PiecePasses& passes() const { return passes_; }
 
  private:
   LoadedCircuit() = default;
@@ -109,6 +133,7 @@ class LoadedCircuit {
   std::array<std::array<SegmentView, 2>, kQueryCount> segments_;
   std::array<PointStore<typename C::G1>, 4> g1_;
   PointStore<typename C::G2> b_g2_;
+  mutable PiecePasses passes_;
 };
 
 // Bytes of coefficients, layouts and lists on the device, and of the matrices.

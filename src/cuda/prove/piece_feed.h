@@ -1,59 +1,151 @@
-// The points of a query's pieces in turn: views of resident points, or uploads into two buffers.
+// The points of a query's pieces: views of resident points, or uploads into two blocks, shared with
+// the other proofs that stream the query at the time (shared_pass.h).
 //
-// Nothing here waits for the device: while it sums one piece, the host decodes the next and its
-// copy runs on the lane's other stream.
+// The host stays two pieces ahead of the device, so that what it finds uploaded is what the device
+// works on: while one piece is summed, the host decodes the next and its copy runs on the lane's
+// other stream.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "cuda/prove/loaded_circuit.h"
+#include "cuda/prove/streamed_bytes.h"
 
 namespace cuzk::cuda::prove {
+
+// Where pieces come from that are not resident: a pass and the proof's own blocks for it. No pass
+// where the query is resident.
+struct PieceSource {
+  PiecePass* pass = nullptr;
+  device::DeviceSpan<std::byte> blocks[kBlockCount];
+  StreamedCounter* counter = nullptr;
+};
 
 template <class G>
 class PieceFeed {
  public:
   using Point = cuzk::curve::Affine<G>;
-  struct Piece {
+  struct Range {
     std::size_t first = 0, count = 0;
   };
+  // Piece number `index` of all, for what is queued on the lane's compute stream until next() is
+  // called again.
+  struct Piece {
+    std::size_t index = 0;
+    device::DeviceSpan<const Point> points;
+  };
 
-  PieceFeed(Lane& lane, const PointStore<G>& store,
-            const device::DeviceSpan<std::byte> (&buffers)[2], std::vector<Piece> pieces)
-      : lane_(lane), store_(store), pieces_(std::move(pieces)) {
-    for (int i = 0; i < 2; ++i) buffers_[i] = reinterpret_cast<Point*>(buffers[i].data);
-  }
+  PieceFeed(Lane& lane, const PointStore<G>& store, const PieceSource& source,
+            std::vector<Range> pieces)
+      : lane_(lane), store_(store), source_(source), pieces_(std::move(pieces)) {}
   PieceFeed(const PieceFeed&) = delete;
+  ~PieceFeed() {
+    if (!member_) return;
+    // What was queued still reads somebody's block: its owner is told of an end in any case.
+    if (is_reading_ && !end_reading().ok()) {
+      (void)lane_.compute.synchronize();
+      source_.pass->end_reading(*member_, lane_.pass_entered);
+    }
+    (void)leave();
+  }
 
-  // The next piece's points, for what is queued on the lane's compute stream until next() is called
-  // again, which tells the piece before it apart from what follows.
-  base::Result<device::DeviceSpan<const Point>> next() {
-    const Piece piece = pieces_[index_];
-    const std::size_t turn = index_ % 2;
-    ++index_;
-    if (store_.is_resident()) {
-      return device::DeviceSpan<const Point>{store_.device_points_from(piece.first), piece.count};
+  // Each piece once, in any order; none after the last. The first call joins the pass, and what the
+  // compute stream was given before should be done by then: other proofs wait for this one's reads.
+  base::Result<std::optional<Piece>> next(std::stop_token stop) {
+    if (source_.pass == nullptr) {
+      if (given_ == pieces_.size()) return std::optional<Piece>();
+      const Range range = pieces_[given_];
+      return std::optional<Piece>(
+          {given_++, {store_.device_points_from(range.first), range.count}});
     }
-    // The copy waits for whatever used the buffer: an earlier stage, or the piece before last.
-    if (index_ == 1) {
-      CUZK_TRY_STATUS(lane_.compute.record(lane_.buffer_free[0]));
-      CUZK_TRY_STATUS(lane_.compute.record(lane_.buffer_free[1]));
+    if (!member_) CUZK_TRY_STATUS(join());
+    if (is_reading_) CUZK_TRY_STATUS(end_reading());
+    // Not further ahead of the device than its blocks reach.
+    if (given_ >= kBlockCount) CUZK_TRY_STATUS(read_event(given_ - kBlockCount)->synchronize());
+    CUZK_TRY(const auto piece, source_.pass->next(*member_, std::move(stop)));
+    if (!piece) return std::optional<Piece>();
+    const Range range = pieces_[piece->index];
+    const std::uint64_t bytes = range.count * sizeof(Point);
+    if (piece->is_upload) {
+      if (const auto status = upload(*piece, range); !status.ok()) {
+        source_.pass->failed(*member_, status.error());
+        return status.error();
+      }
+      source_.pass->uploaded(*member_);
+      source_.counter->add_uploaded(bytes);
     } else {
-      CUZK_TRY_STATUS(lane_.compute.record(lane_.buffer_free[1 - turn]));
+      source_.counter->add_shared(bytes);
     }
-    CUZK_TRY_STATUS(lane_.copy.wait(lane_.buffer_free[turn]));
-    CUZK_TRY_STATUS(upload_points<G>(lane_, store_, piece.first, piece.count, buffers_[turn]));
-    CUZK_TRY_STATUS(lane_.compute.wait(lane_.ready));
-    return device::DeviceSpan<const Point>{buffers_[turn], piece.count};
+    is_reading_ = true;
+    CUZK_TRY_STATUS(lane_.compute.wait(*piece->block.filled));
+    return std::optional<Piece>(
+        {piece->index, {reinterpret_cast<const Point*>(piece->block.bytes), range.count}});
+  }
+
+  // After the last piece; work that reads no points may have been queued since. What the compute
+  // stream is given from here on may use the blocks for other things.
+  base::Status end() {
+    if (!member_) return base::ok_status();
+    // The device is still busy with the last pieces, which others may yet take.
+    if (given_ > 0 && !source_.pass->is_alone()) {
+      CUZK_TRY_STATUS(read_event(given_ - 1)->synchronize());
+    }
+    return leave();
   }
 
  private:
+  const SharedEvent& read_event(std::size_t place) const {
+    return lane_.piece_read[place % std::size(lane_.piece_read)];
+  }
+
+  base::Status join() {
+    CUZK_TRY_STATUS(lane_.compute.record(*lane_.pass_entered));
+    std::vector<PieceBlock> blocks;
+    for (int i = 0; i < kBlockCount; ++i) {
+      blocks.push_back({source_.blocks[i].data, lane_.block_filled[i]});
+    }
+    member_ = source_.pass->join(blocks, lane_.pass_entered);
+    return base::ok_status();
+  }
+
+  base::Status upload(const PiecePass::Piece& piece, const Range& range) {
+    for (const SharedEvent& mark : piece.marks) CUZK_TRY_STATUS(lane_.copy.wait(*mark));
+    CUZK_TRY_STATUS(upload_points<G>(lane_, store_, range.first, range.count,
+                                     reinterpret_cast<Point*>(piece.block.bytes)));
+    return lane_.copy.record(*piece.block.filled);
+  }
+
+  base::Status end_reading() {
+    const SharedEvent& event = read_event(given_);
+    CUZK_TRY_STATUS(lane_.compute.record(*event));
+    source_.pass->end_reading(*member_, event);
+    is_reading_ = false;
+    ++given_;
+    return base::ok_status();
+  }
+
+  base::Status leave() {
+    const auto marks = source_.pass->leave(*member_);
+    member_.reset();
+    base::Status status = base::ok_status();
+    for (const SharedEvent& mark : marks) {
+      auto waits = lane_.compute.wait(*mark);
+      // What cannot be ordered is waited for here.
+      if (!waits.ok()) waits = mark->synchronize();
+      if (status.ok()) status = std::move(waits);
+    }
+    return status;
+  }
+
   Lane& lane_;
   const PointStore<G>& store_;
-  Point* buffers_[2] = {};
-  std::vector<Piece> pieces_;
-  std::size_t index_ = 0;
+  const PieceSource source_;
+  const std::vector<Range> pieces_;
+  std::optional<PiecePass::Member> member_;
+  bool is_reading_ = false;
+  std::size_t given_ = 0;  // pieces whose readers are queued; of a resident query, given out
 };
 
 }  // namespace cuzk::cuda::prove

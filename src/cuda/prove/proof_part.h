@@ -27,6 +27,7 @@ struct QueryPart {
 struct ProofPart {
   bool forms_quotient = true;  // evaluates, transforms and hands H's scalars to the other devices
   std::array<QueryPart, kQueryCount> queries;
+  std::uint64_t streamed_piece_points = 0;  // ProofSizes: for tests
 
   // Whether the witness is needed: only a part of H alone does without.
   bool reads_witness() const {

@@ -14,6 +14,9 @@ namespace {
 constexpr std::uint64_t kPieceGood = std::uint64_t{1} << 19;
 constexpr std::uint64_t kPieceLeast = std::uint64_t{1} << 12;
 constexpr std::uint64_t kPieceMost = std::uint64_t{1} << 27;
+// Of a key, streamed for the sake of a second lane: about as long on a link of 55 GB/s as a second
+// lane saves a proof by filling the gaps of short sums (20 to 30 ms, docs/cuda.md).
+constexpr std::uint64_t kLaneWorthBytes = std::uint64_t{5} << 28;
 constexpr std::uint64_t kTileBytes = std::uint64_t{64} << 20;
 
 }  // namespace
@@ -130,7 +133,8 @@ std::uint64_t longest_piece(const ProofSizes& sizes) {
   for (const QuerySizes& query : sizes.queries) longest = std::max(longest, query.point_count);
   std::uint64_t piece = kPieceLeast;
   while (piece < longest && piece < kPieceMost) piece *= 2;
-  return piece;
+  const std::uint64_t most = sizes.streamed_piece_points;
+  return most == 0 ? piece : std::min(piece, most);
 }
 
 // Pieces from the longest query down to `least`; false when none fits.
@@ -152,14 +156,55 @@ bool fit_pieces(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_byt
   }
 }
 
-// A workspace of which `lanes` fit the room with no query cut, else the largest that fits at all.
-bool fit_workspace(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_bytes,
-                   unsigned lanes, std::uint64_t least, const ScratchModel& model) {
+void begin_fit(const ProofSizes& sizes, ProofPlan& plan) {
   plan.b_g2_on_device = sizes.queries[kQueryB2].is_used;
   plan.tile_bytes = std::max(std::min(kTileBytes, sizes.matrix_bytes), sizes.longest_row_bytes);
+}
+
+// A workspace of which `lanes` fit the room with no query cut, else two with pieces that cost
+// little.
+bool fit_several(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_bytes, unsigned lanes,
+                 const ScratchModel& model) {
+  begin_fit(sizes, plan);
   const std::uint64_t whole = longest_piece(sizes);
-  return (lanes > 1 && fit_pieces(sizes, plan, room_bytes / lanes, whole, model)) ||
-         fit_pieces(sizes, plan, room_bytes, std::min(least, whole), model);
+  return lanes > 1 && (fit_pieces(sizes, plan, room_bytes / lanes, whole, model) ||
+                       fit_pieces(sizes, plan, room_bytes / 2, std::min(kPieceGood, whole), model));
+}
+
+// The largest workspace that fits at all.
+bool fit_one(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t room_bytes,
+             std::uint64_t least, const ScratchModel& model) {
+  begin_fit(sizes, plan);
+  return fit_pieces(sizes, plan, room_bytes, std::min(least, longest_piece(sizes)), model);
+}
+
+// Takes the query that leaves the device as number `streamed`; the matrices after the last.
+void stream_more(ProofPlan& plan, int streamed) {
+  if (streamed > 0 && streamed <= kQueryCount) plan.query_resident[kQueryCount - streamed] = false;
+  if (streamed > kQueryCount) plan.matrices_resident = false;
+}
+
+std::uint64_t streamed_bytes_of(const ProofSizes& sizes, const ProofPlan& plan) {
+  std::uint64_t bytes = 0;
+  for (int q = 0; q < kQueryCount; ++q) {
+    const QuerySizes& query = sizes.queries[q];
+    if (!plan.query_resident[q] && query.is_used) bytes += query.point_count * query.point_bytes;
+  }
+  return bytes;
+}
+
+// A plan with room for several lanes, where what it streams is worth that.
+bool plan_several(const ProofSizes& sizes, ProofPlan& plan, std::uint64_t budget_bytes,
+                  unsigned lanes, const ScratchModel& model) {
+  for (int streamed = 0; streamed <= kQueryCount; ++streamed) {
+    stream_more(plan, streamed);
+    if (sizes.streamed_piece_points != 0 && streamed < kQueryCount) continue;
+    if (streamed_bytes_of(sizes, plan) > kLaneWorthBytes) return false;
+    plan.resident_bytes = resident_bytes(sizes, plan);
+    if (plan.resident_bytes > budget_bytes) continue;
+    if (fit_several(sizes, plan, budget_bytes - plan.resident_bytes, lanes, model)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -168,7 +213,10 @@ base::Result<ProofPlan> plan_workspace(const ProofSizes& sizes, ProofPlan plan,
                                        std::uint64_t room_bytes, unsigned lanes,
                                        const ScratchModel& model) {
   plan.resident_bytes = resident_bytes(sizes, plan);
-  if (fit_workspace(sizes, plan, room_bytes, lanes, kPieceLeast, model)) return plan;
+  if (fit_several(sizes, plan, room_bytes, lanes, model) ||
+      fit_one(sizes, plan, room_bytes, kPieceLeast, model)) {
+    return plan;
+  }
   return base::Error{base::ErrorKind::kResourceExhausted,
                      "a proof of a circuit with 2^" + std::to_string(sizes.domain_log2) +
                          " rows takes at least " + std::to_string(plan.workspace_bytes) +
@@ -179,17 +227,16 @@ base::Result<ProofPlan> plan_workspace(const ProofSizes& sizes, ProofPlan plan,
 base::Result<ProofPlan> plan_proof(const ProofSizes& sizes, std::uint64_t budget_bytes,
                                    unsigned lanes, const ScratchModel& model) {
   ProofPlan plan;
+  if (plan_several(sizes, plan, budget_bytes, lanes, model)) return plan;
   for (const std::uint64_t least : {kPieceGood, kPieceLeast}) {
     plan = {};
     for (int streamed = 0; streamed <= kQueryCount + 1; ++streamed) {
-      if (streamed > 0 && streamed <= kQueryCount) {
-        plan.query_resident[kQueryCount - streamed] = false;
-      }
-      if (streamed > kQueryCount) plan.matrices_resident = false;
+      stream_more(plan, streamed);
+      if (sizes.streamed_piece_points != 0 && streamed < kQueryCount) continue;
       plan.resident_bytes = resident_bytes(sizes, plan);
       if (plan.resident_bytes > budget_bytes) continue;
       const std::uint64_t room = budget_bytes - plan.resident_bytes;
-      if (fit_workspace(sizes, plan, room, lanes, least, model)) return plan;
+      if (fit_one(sizes, plan, room, least, model)) return plan;
     }
   }
   return base::Error{

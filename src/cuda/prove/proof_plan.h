@@ -52,6 +52,8 @@ struct ProofSizes {
   std::uint64_t table_bytes = 0;    // coefficients and layouts: always resident
   std::uint64_t longest_row_bytes = 0;
   std::array<QuerySizes, kQueryCount> queries;
+  // Not 0: no query stays on the device, and pieces have at most so many points. For tests.
+  std::uint64_t streamed_piece_points = 0;
 };
 
 // What was decided.
@@ -130,8 +132,9 @@ std::uint64_t resident_bytes(const ProofSizes& sizes, const ProofPlan& plan);
 
 // The plan that keeps most on the device and cuts least, within budget_bytes for everything. Where
 // it costs no cut, `lanes` workspaces fit beside each other: proofs side by side gain more than
-// scratch does. kResourceExhausted, with the least that would do, when even the smallest pieces do
-// not fit.
+// scratch does. For a second workspace it also cuts, and streams up to kLaneWorthBytes: what that
+// takes over the link hides behind the other proof's kernels, and both share the uploads.
+// kResourceExhausted, with the least that would do, when even the smallest pieces do not fit.
 base::Result<ProofPlan> plan_proof(const ProofSizes& sizes, std::uint64_t budget_bytes,
                                    unsigned lanes, const ScratchModel& model);
 

@@ -151,9 +151,49 @@ TEST(ProofPlan, LanesFitBesideEachOtherWhereThatCutsNothing) {
   EXPECT_EQ(three.piece_points, alone.piece_points);
   EXPECT_GT(3 * alone.workspace_bytes, 5 * kGiB - alone.resident_bytes);
   EXPECT_LE(3 * three.workspace_bytes, 5 * kGiB - three.resident_bytes);
-  // Where three would be cut, one keeps its length.
-  const auto tight = plan_proof(sizes, 3 * kGiB, 3, MadeUpScratch()).value();
-  EXPECT_EQ(tight, plan_proof(sizes, 3 * kGiB, 1, MadeUpScratch()).value());
+}
+
+TEST(ProofPlan, ASecondLaneIsWorthPiecesAndSomeOfTheKeyOnTheLink) {
+  const ProofSizes sizes = porep_sizes();
+  bool was_cut = false, was_streamed = false;
+  for (std::uint64_t budget = 5 * kGiB; budget > 3 * kGiB / 2; budget -= kGiB / 4) {
+    const auto plan = plan_proof(sizes, budget, 3, MadeUpScratch()).value();
+    EXPECT_LE(plan.resident_bytes + 2 * plan.workspace_bytes, budget);
+    EXPECT_GE(plan.piece_points, std::uint64_t{1} << 19);
+    was_cut = was_cut || plan.piece_points < sizes.queries[kQueryH].point_count;
+    was_streamed = was_streamed || !plan.query_resident[kQueryB2];
+    // The next proof of the key finds the room that was kept for it.
+    const auto next =
+        plan_workspace(sizes, plan, budget - plan.resident_bytes, 3, MadeUpScratch()).value();
+    EXPECT_EQ(next, plan);
+  }
+  EXPECT_TRUE(was_cut);
+  EXPECT_TRUE(was_streamed);
+  // One that is alone keeps more of the key.
+  const auto alone = plan_proof(sizes, 2 * kGiB, 1, MadeUpScratch()).value();
+  EXPECT_GT(alone.resident_bytes, plan_proof(sizes, 2 * kGiB, 3, MadeUpScratch())->resident_bytes);
+}
+
+TEST(ProofPlan, ASecondLaneIsNotWorthALargeKeyOnTheLink) {
+  ProofSizes sizes = porep_sizes();
+  for (auto& query : sizes.queries) query.point_bytes *= 16;
+  const std::uint64_t all = resident_bytes(sizes, ProofPlan());
+  for (const std::uint64_t budget : {all + kGiB, all, all / 2}) {
+    const auto several = plan_proof(sizes, budget, 3, MadeUpScratch()).value();
+    const auto one = plan_proof(sizes, budget, 1, MadeUpScratch()).value();
+    EXPECT_EQ(several.query_resident, one.query_resident);
+  }
+}
+
+TEST(ProofPlan, TestsStreamWhatWouldFit) {
+  ProofSizes sizes = porep_sizes();
+  sizes.streamed_piece_points = 4096;
+  for (const unsigned lanes : {1u, 3u}) {
+    const auto plan = plan_proof(sizes, 100 * kGiB, lanes, MadeUpScratch()).value();
+    EXPECT_TRUE(plan.matrices_resident);
+    for (const bool resident : plan.query_resident) EXPECT_FALSE(resident);
+    EXPECT_EQ(plan.piece_points, 4096u);
+  }
 }
 
 TEST(ProofPlan, AnEmptyCircuitHasAPlan) {

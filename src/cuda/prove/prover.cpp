@@ -127,6 +127,7 @@ ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
   ProofSizes sizes;
   sizes.domain_log2 = static_cast<unsigned>(inputs.key->domain_log2);
   sizes.forms_quotient = part.forms_quotient;
+  sizes.streamed_piece_points = part.streamed_piece_points;
   device::Arena arena;
   const WitnessArrays<Fr> witness(arena, *inputs.assignment, input_run);
   sizes.witness_bytes = arena.used_bytes();
@@ -192,10 +193,7 @@ class ProofRun {
       // What comes next takes the place of the scalars.
       if (is_shared()) CUZK_TRY_STATUS(sharing_.handover->wait_until_sent(lane_.compute));
     }
-    CUZK_TRY(const auto l, (queue_query<G1>(kQueryL, circuit_.g1(kQueryL), "L query")));
-    CUZK_TRY(const auto a, (queue_query<G1>(kQueryA, circuit_.g1(kQueryA), "A query")));
-    CUZK_TRY(const auto b, (queue_query<G1>(kQueryB1, circuit_.g1(kQueryB1), "B query in G1")));
-    CUZK_TRY(const auto b_g2, (queue_query<G2>(kQueryB2, circuit_.b_g2(), "B query in G2")));
+    CUZK_TRY_STATUS(queue_witness_queries());
     if (!sizes_.forms_quotient && sizes_.queries[kQueryH].is_used) {
       CUZK_TRY_STATUS(
           sharing_.handover->receive(sharing_.seat, lane_.compute, inputs_.control.cancel));
@@ -206,11 +204,11 @@ class ProofRun {
     ProofSums<C> sums;
     CUZK_TRY(sums.h, collect<G1>(h));
     CUZK_TRY_STATUS(check_degree());
-    CUZK_TRY(sums.l, collect<G1>(l));
-    CUZK_TRY(sums.a, collect<G1>(a));
-    CUZK_TRY(sums.b_g1, collect<G1>(b));
-    if (b_g2.is_queued) {
-      CUZK_TRY(sums.b_g2, collect<G2>(b_g2));
+    CUZK_TRY(sums.l, collect<G1>(queued_[kQueryL]));
+    CUZK_TRY(sums.a, collect<G1>(queued_[kQueryA]));
+    CUZK_TRY(sums.b_g1, collect<G1>(queued_[kQueryB1]));
+    if (queued_b_g2_.is_queued) {
+      CUZK_TRY(sums.b_g2, collect<G2>(queued_b_g2_));
     }
     CUZK_TRY_STATUS(end_stage("sums from the device"));
     return sums;
@@ -460,6 +458,48 @@ class ProofRun {
     return base::ok_status();
   }
 
+  bool is_streamed(int query) const {
+    return sizes_.queries[query].is_used && !plan_.query_resident[query];
+  }
+
+  PieceSource piece_source(int query, const device::DeviceSpan<std::byte> (&blocks)[kBlockCount],
+                           std::size_t piece_count) const {
+    PieceSource source;
+    if (!is_streamed(query) || piece_count == 0) return source;
+    source.pass = &circuit_.passes().get(query, plan_.piece_points, piece_count);
+    for (int i = 0; i < kBlockCount; ++i) source.blocks[i] = blocks[i];
+    source.counter = &StreamedCounter::of(context_.info().index);
+    return source;
+  }
+
+  // The sums over the queries that follow the witness, in any order: of those that are streamed,
+  // one that another proof streams at the time comes first.
+  base::Status queue_witness_queries() {
+    std::vector<QueryId> left = {kQueryL, kQueryA, kQueryB1, kQueryB2};
+    while (!left.empty()) {
+      auto chosen = left.begin();
+      if (is_streamed(*chosen)) {
+        // Who joins a pass must be ready to read: the device has come here.
+        CUZK_TRY_STATUS(lane_.compute.synchronize());
+        const auto shared = std::find_if(left.begin(), left.end(), [&](QueryId query) {
+          return is_streamed(query) && circuit_.passes().is_under_way(query, plan_.piece_points);
+        });
+        if (shared != left.end()) chosen = shared;
+      }
+      const QueryId query = *chosen;
+      left.erase(chosen);
+      if (query == kQueryB2) {
+        CUZK_TRY(queued_b_g2_, (queue_query<G2>(query, circuit_.b_g2(), "B query in G2")));
+        continue;
+      }
+      const std::string_view name = query == kQueryL   ? "L query"
+                                    : query == kQueryA ? "A query"
+                                                       : "B query in G1";
+      CUZK_TRY(queued_[query], (queue_query<G1>(query, circuit_.g1(query), name)));
+    }
+    return base::ok_status();
+  }
+
   base::Result<QueuedSum<G1>> queue_h() {
     const QueryPart& part = circuit_.part().queries[kQueryH];
     if (!part.is_used) return QueuedSum<G1>();
@@ -469,7 +509,7 @@ class ProofRun {
     const QuotientArrays arrays(arena, sizes_, sizes);
     const PointStore<G1>& store = circuit_.g1(kQueryH);
     CUZK_TRY(auto sum, plan_sum<G1>(kQueryH, sizes));
-    std::vector<typename PieceFeed<G1>::Piece> pieces;
+    std::vector<typename PieceFeed<G1>::Range> pieces;
     const std::size_t end = part.first_point + part.point_count;
     for (std::size_t first = part.first_point; first < end; first += plan_.piece_points) {
       pieces.push_back({first, std::min<std::size_t>(plan_.piece_points, end - first)});
@@ -478,20 +518,25 @@ class ProofRun {
     const std::size_t first_scalar = sizes_.forms_quotient ? 0 : part.first_point;
     const auto* scalars = reinterpret_cast<const msm::Scalar<G1>*>(quotient_.data);
     const bool in_parts = pieces.size() > 1;
-    PieceFeed<G1> feed(lane_, store, arrays.points, pieces);
+    if (is_streamed(kQueryH)) CUZK_TRY_STATUS(lane_.compute.synchronize());
+    PieceFeed<G1> feed(lane_, store, piece_source(kQueryH, arrays.points, pieces.size()), pieces);
     if (in_parts) {
       CUZK_TRY_STATUS(msm::begin_parts<G1>(lane_.compute, sum.plan, arrays.scratch));
     }
-    for (const auto& piece : pieces) {
+    while (true) {
+      CUZK_TRY(const auto piece, feed.next(inputs_.control.cancel));
+      if (!piece) break;
       msm::Terms<G1> terms;
-      CUZK_TRY(terms.bases, feed.next());
-      terms.scalars = {scalars + (piece.first - first_scalar), piece.count};
+      terms.bases = piece->points;
+      terms.scalars = {scalars + (pieces[piece->index].first - first_scalar),
+                       pieces[piece->index].count};
       CUZK_TRY_STATUS(queue_terms<G1>(sum, terms, arrays.scratch, in_parts));
       CUZK_TRY_STATUS(inputs_.control.check("H query"));
     }
     if (in_parts) {
       CUZK_TRY_STATUS(msm::end_parts<G1>(lane_.compute, sum.plan, arrays.scratch, sum.product));
     }
+    CUZK_TRY_STATUS(feed.end());
     CUZK_TRY_STATUS(end_stage("H query"));
     return sum;
   }
@@ -510,23 +555,26 @@ class ProofRun {
         cut_query(circuit_.facts().layouts[query], masks_of(*inputs_.assignment, input_run_),
                   plan_.piece_points, part.words);
     CUZK_CHECK(pieces.size() * SumArrays::kBitmapBytes <= sum.bitmaps.size);
-    std::vector<typename PieceFeed<G>::Piece> parts;
-    for (const QueryPiece& piece : pieces) parts.push_back({piece.first_point, piece.point_count});
+    std::vector<typename PieceFeed<G>::Range> ranges;
+    for (const QueryPiece& piece : pieces) ranges.push_back({piece.first_point, piece.point_count});
     const bool in_parts = sizes.multiply.in_parts;
     CUZK_CHECK(in_parts == (pieces.size() > 1));
-    PieceFeed<G> feed(lane_, store, arrays.points, parts);
+    PieceFeed<G> feed(lane_, store, piece_source(query, arrays.points, pieces.size()), ranges);
     if (in_parts) {
       CUZK_TRY_STATUS(msm::begin_parts<G>(lane_.compute, sum.plan, arrays.multiply_scratch));
     }
-    for (const QueryPiece& piece : pieces) {
-      CUZK_TRY(const auto points, feed.next());
-      CUZK_TRY_STATUS(queue_piece<G>(query, piece, points, arrays, in_parts, sum));
+    while (true) {
+      CUZK_TRY(const auto next, feed.next(inputs_.control.cancel));
+      if (!next) break;
+      CUZK_TRY_STATUS(
+          queue_piece<G>(query, pieces[next->index], next->points, arrays, in_parts, sum));
       CUZK_TRY_STATUS(inputs_.control.check(name));
     }
     if (in_parts) {
       CUZK_TRY_STATUS(
           msm::end_parts<G>(lane_.compute, sum.plan, arrays.multiply_scratch, sum.product));
     }
+    CUZK_TRY_STATUS(feed.end());
     CUZK_TRY_STATUS(end_stage(name));
     return sum;
   }
@@ -577,8 +625,10 @@ class ProofRun {
   device::Arena arena_;  // after the witness: each stage takes its arrays from a copy
   WitnessArrays<Fr> witness_;
   SumArrays sums_;
-  device::DeviceSpan<std::byte> quotient_;  // scalars of H: where they arrive or were formed
-  bool has_top_ = false;                    // whether the degree of h was asked for
+  device::DeviceSpan<std::byte> quotient_;         // scalars of H: where they arrive or were formed
+  bool has_top_ = false;                           // whether the degree of h was asked for
+  std::array<QueuedSum<G1>, kQueryCount> queued_;  // L, A and B in G1
+  QueuedSum<G2> queued_b_g2_;
 };
 
 }  // namespace
