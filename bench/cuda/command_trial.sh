@@ -16,7 +16,7 @@ parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(first bench daemon split)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mul=$root/tests/data/circom/mul1000-bn128
-answers=$out/answers
+answers=$out/answers proofs=${PROOFS:-64}
 mkdir -p "$answers"
 failed=()
 
@@ -77,11 +77,19 @@ split() {
   step bench_prove_split "$cuzk" bench prove --size-log2 22 --proofs 4 --workers 1 --backend cuda \
     --split
   step bench_prove_both "$cuzk" bench prove --size-log2 22 --proofs 16 --workers 6 --backend cuda
+  [ -f "$out/c1.json" ] || first
+  start_daemon "[gpus]" $'\n' "share_proofs = true"
+  step daemon_shared "$cuzk" submit --c1 "$out/c1.json" --miner-id 1000 --wait \
+    --out "$out/daemon_shared.bin"
+  step daemon_shared_verify verify "$out/daemon_shared.bin"
+  step daemon_shared_load "$cuzk" bench load --job "c1=$out/c1.json,miner-id=1000" \
+    --count "$proofs" --concurrency 1
+  step daemon_shared_says grep "make each proof together" "$out/daemon.log"
+  end_daemon daemon_shared_ends
 }
 
-daemon() {
-  local id=0
-  [ -f "$out/c1.json" ] || first
+# A daemon with these lines more in its configuration, as process $daemon_id.
+start_daemon() {
   cat >"$out/cuzk.toml" <<END
 [daemon]
 listen = "unix://$out/cuzk.sock"
@@ -92,33 +100,44 @@ param_cache = "$out/params"
 [[circuits]]
 name = "mul1000"
 zkey = "$mul/circuit_final.zkey"
+$*
 END
   rm -rf "$out/state"
   export CUZK_ADDR=unix://$out/cuzk.sock
   "$cuzk" daemon --config "$out/cuzk.toml" >"$out/daemon.log" 2>&1 &
-  id=$!
+  daemon_id=$!
   for _ in $(seq 200); do
     "$cuzk" status >/dev/null 2>&1 && break
     sleep 0.1
   done
+}
+
+end_daemon() {  # NAME
+  kill -TERM "$daemon_id"
+  step "$1" wait "$daemon_id"
+}
+
+daemon() {
+  [ -f "$out/c1.json" ] || first
+  start_daemon
   step daemon_first "$cuzk" submit --c1 "$out/c1.json" --miner-id 1000 --id first --wait \
     --out "$out/daemon_first.bin"
   step daemon_first_verify verify "$out/daemon_first.bin"
-  step daemon_poreps "$cuzk" bench load --job "c1=$out/c1.json,miner-id=1000" --count "${PROOFS:-64}" \
-    --concurrency 16
+  step daemon_poreps "$cuzk" bench load --job "c1=$out/c1.json,miner-id=1000" \
+    --count "$proofs" --concurrency 16
   step daemon_mixed "$cuzk" bench load --job "c1=$out/c1.json,miner-id=1000,weight=1" \
-    --job "circuit=mul1000,witness=$mul/witness.wtns,weight=9" --count $((${PROOFS:-64} * 5)) --concurrency 24
+    --job "circuit=mul1000,witness=$mul/witness.wtns,weight=9" \
+    --count $((proofs * 5)) --concurrency 24
   step daemon_status "$cuzk" status --json
   if command -v curl >/dev/null; then
     step daemon_metrics curl -s --fail http://127.0.0.1:9821/metrics
   fi
   # Whoever crashes, what was accepted is proved.
   step daemon_kill_submit "$cuzk" submit --c1 "$out/c1.json" --miner-id 1000 --id killed
-  pkill -9 -P $id
+  pkill -9 -P "$daemon_id"
   step daemon_killed "$cuzk" await killed --timeout 2m --out "$out/daemon_killed.bin"
   step daemon_killed_verify verify "$out/daemon_killed.bin"
-  kill -TERM $id
-  step daemon_ends wait $id
+  end_daemon daemon_ends
 }
 
 for part in "${parts[@]}"; do

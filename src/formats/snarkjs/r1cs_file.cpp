@@ -42,10 +42,9 @@ base::Status read_header_section(const SectionFile& file, R1csHeader& header) {
   if (reader.remaining() != 0) {
     return reader.malformed(fmt::format("{} bytes too many", reader.remaining()));
   }
-  // Private inputs are not among the wires that must exist: circom's simplification drops those that
-  // no constraint uses and still counts them in nPrvIn.
-  const std::uint64_t named =
-      std::uint64_t{1} + header.output_count + header.public_input_count;
+  // Private inputs are not among the wires that must exist: circom's simplification drops those
+  // that no constraint uses and still counts them in nPrvIn.
+  const std::uint64_t named = std::uint64_t{1} + header.output_count + header.public_input_count;
   if (header.wire_count < named) {
     return reader.malformed(
         fmt::format("nWires is {}, expected at least {} (the constant, {} outputs and {} public "
