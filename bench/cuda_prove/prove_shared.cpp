@@ -43,7 +43,7 @@ bool prepare(Report& report, const Options& options, std::size_t rows, Shared<C>
   BackendOptions how;
   how.device = options.device;
   how.known_answer_test = false;
-  how.streamed_piece_points = rows < 1000 ? 64 : 512;
+  how.streamed_piece_points = rows < 1000 ? 128 : 512;
   const auto backend = ::cuzk::cuda::make_backend<C>(how);
   if (!report.expect_ok(backend, "backend")) return false;
   out.backend = *backend;

@@ -28,7 +28,7 @@ struct BackendOptions {
   // Waits for the device at the end of each stage, so that progress stages show device times.
   bool exact_stages = false;
   // Not 0: no query of a key stays on the device, and they pass in pieces of at most so many points
-  // (at least 64). For tests: a short limit does it where it must be.
+  // (at least 128). For tests: a short limit does it where it must be.
   std::uint64_t streamed_piece_points = 0;
 };
 

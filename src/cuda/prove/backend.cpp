@@ -14,6 +14,9 @@ namespace cuzk::cuda {
 namespace prove {
 namespace {
 
+// A shorter piece may end at each word of variables, for which SumArrays has no room.
+constexpr std::uint64_t kPieceTestLeast = 128;
+
 template <class C>
 class CudaBackend final : public groth16::Backend<C> {
  public:
