@@ -62,7 +62,7 @@ if [[ $parts == *" check "* ]]; then
     run "kernels_$tool" "$checker" --tool $tool --error-exitcode 9 "$build/cuda_suite" check \
       $amount &
     amount=quick
-    [ $tool != racecheck ] || amount=tiny
+    [ $tool = memcheck ] || amount=tiny
     leaks=()
     [ $tool != memcheck ] || leaks=(--leak-check full)
     run "proofs_$tool" "$checker" --tool $tool "${leaks[@]}" --error-exitcode 9 \

@@ -45,6 +45,16 @@ TEST(CommandLine, EveryCommandHasHelpWithAnExample) {
   for (const auto& command : kCommands) EXPECT_THAT(top.out, HasSubstr(command.front()));
 }
 
+// A sparse file, of which nothing but its size and first byte may be looked at.
+TEST(CommandLine, InspectDoesNotReadHugeFilesThatBeginLikeJson) {
+  const TemporaryFolder scratch;
+  write_text(scratch.file("huge.json"), "{");
+  std::filesystem::resize_file(scratch.file("huge.json"), std::uintmax_t{1} << 40);
+  const CommandResult result = run_cuzk({"inspect", scratch.file("huge.json")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("1 TiB"));
+}
+
 TEST(CommandLine, VersionTellsBuildFacts) {
   const CommandResult text = run_cuzk({"--version"});
   EXPECT_EQ(text.exit_code, 0);

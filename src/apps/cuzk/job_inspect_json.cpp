@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cuzk/job_inspect_internal.h"
+#include "base/byte_size.h"
 #include "filecoin/porep/c1_json.h"
 #include "formats/bellperson/verifying_key.h"
 #include "formats/snarkjs/documents.h"
@@ -12,6 +13,9 @@
 
 namespace cuzk::apps {
 namespace {
+
+// Commit-phase-1 output of a sector of 64 GiB is the largest, some hundred MiB.
+constexpr std::uint64_t kJsonBytesMax = std::uint64_t{1} << 30;
 
 using base::ByteSpan;
 using formats::CurveId;
@@ -98,6 +102,13 @@ base::Result<Answer> inspect_sector(const base::MappedFile& file) {
 }  // namespace
 
 base::Result<Answer> inspect_json(const base::MappedFile& file) {
+  if (file.bytes().size() > kJsonBytesMax) {
+    return base::Error{base::ErrorKind::kUnsupported,
+                       fmt::format("{}: begins like JSON and has {}; no JSON that cuzk knows has "
+                                   "more than {}",
+                                   file.name(), base::format_byte_size(file.bytes().size()),
+                                   base::format_byte_size(kJsonBytesMax))};
+  }
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
   const auto has = [&](std::string_view word) { return text.find(word) != text.npos; };

@@ -1,8 +1,12 @@
 // The cuzk command: hands the arguments over and returns the exit code.
+#include <csignal>
+
 #include "apps/cuzk/command_line.h"
 #include "base/standard_streams.h"
 
 int main(int argument_count, char** arguments) {
   cuzk::base::hold_standard_streams();
+  // A file beyond the limit of `ulimit -f` is then an error that is told, not the process's end.
+  std::signal(SIGXFSZ, SIG_IGN);
   return cuzk::apps::run_command_line(argument_count, arguments);
 }

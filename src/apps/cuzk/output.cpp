@@ -19,10 +19,11 @@ fs::path folder_of(const fs::path& file) {
 }
 
 bool same_file(const fs::path& first, const fs::path& second) {
+  // Absolute first: a relative name of which nothing exists yet stays as it was written.
   std::error_code failed;
-  const fs::path a = fs::weakly_canonical(first, failed);
+  const fs::path a = fs::weakly_canonical(fs::absolute(first), failed);
   if (failed) return first == second;
-  const fs::path b = fs::weakly_canonical(second, failed);
+  const fs::path b = fs::weakly_canonical(fs::absolute(second), failed);
   return failed ? first == second : a == b;
 }
 

@@ -79,6 +79,8 @@ TEST_F(OutputTest, RefusesWhatCannotBeLookedAt) {
 TEST_F(OutputTest, RefusesOneFileForTwoThings) {
   EXPECT_THAT(refusal({{"--proof", folder_ / "a"}, {"--public", folder_ / "." / "a"}}),
               HasSubstr("--proof and --public name the same file"));
+  EXPECT_THAT(refusal({{"--proof", "not-there-yet"}, {"--public", "./not-there-yet"}}),
+              HasSubstr("--proof and --public name the same file"));
   EXPECT_THAT(refusal({{"--proof", folder_ / "old.json"}}, {folder_ / "old.json"}),
               HasSubstr("--proof would overwrite the input"));
   fs::create_symlink(folder_ / "old.json", folder_ / "link.json");
