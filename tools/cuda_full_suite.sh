@@ -61,12 +61,10 @@ if [[ $parts == *" check "* ]]; then
     [ $tool = memcheck ] || amount=tiny
     run "kernels_$tool" "$checker" --tool $tool --error-exitcode 9 "$build/cuda_suite" check \
       $amount &
-    amount=quick
-    [ $tool = memcheck ] || amount=tiny
     leaks=()
     [ $tool != memcheck ] || leaks=(--leak-check full)
     run "proofs_$tool" "$checker" --tool $tool "${leaks[@]}" --error-exitcode 9 \
-      "$build/cuda_prove_suite" $amount check &
+      "$build/cuda_prove_suite" tiny check &
   done
   wait
 fi

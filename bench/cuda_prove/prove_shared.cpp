@@ -137,6 +137,7 @@ void check_sharing(Report& report, const Options& options) {
   std::printf("%s, %zu rows streamed: %.2f MiB a proof alone, %.2f each of %u at once\n", C::kName,
               rows, double(alone.uploaded_bytes) / (1 << 20),
               double(all.uploaded_bytes) / count / (1 << 20), count);
+  if (options.tiny) return;  // cancelling runs no other kernels, and takes minutes under racecheck
   cancel_some(report, shared, count);
   expect_proof(report, raw_proof<C>(*shared.backend, shared.inputs), shared, "one afterwards");
 }
