@@ -149,6 +149,8 @@ critical_reserve = "2GiB"
 devices = [3]
 gpu_threads = 5
 gpu_workers_per_device = 4
+memory_max = "12GiB"
+share_proofs = true
 cpu = "only"
 [scheduler]
 queue_max = 11
