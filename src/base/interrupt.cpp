@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+#include "base/check.h"
+
 namespace cuzk::base {
 namespace {
 
@@ -61,11 +63,6 @@ void install_interrupt_handlers() {
 }
 
 bool interrupted() noexcept { return g_interrupted.load(std::memory_order_relaxed); }
-
-Status check_interrupted() {
-  if (interrupted()) return Error{ErrorKind::kCancelled, "interrupted"};
-  return ok_status();
-}
 
 PartialFileGuard::PartialFileGuard(std::string_view path) noexcept {
   if (path.size() >= kPathBytesMax) return;

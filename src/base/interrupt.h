@@ -7,8 +7,6 @@
 
 #include <string_view>
 
-#include "base/result.h"
-
 namespace cuzk::base {
 
 inline constexpr int kInterruptedExitCode = 130;
@@ -17,9 +15,6 @@ inline constexpr int kInterruptedExitCode = 130;
 void install_interrupt_handlers();
 
 bool interrupted() noexcept;
-
-// Error kCancelled "interrupted" once the flag is set. For stage borders.
-Status check_interrupted();
 
 // While it lives, `path` is removed if the process is ended by a signal. Paths over 4095 bytes and
 // more than 16 at a time are not registered (the file then survives an abrupt end). Thread-safe.

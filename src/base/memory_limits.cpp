@@ -108,14 +108,16 @@ std::optional<std::string> group_of_process(const std::vector<std::string>& line
 // Where the process's group lies below the mount point. A container may see a mount of its own
 // group only ("/docker/x" mounted as the root): then that part of the path is not there.
 fs::path group_below_mount(const Hierarchy& hierarchy) {
-  const std::string& group = hierarchy.group;
-  const std::string& root = hierarchy.group_root;
+  const fs::path group = fs::path(hierarchy.group).relative_path();
+  const fs::path root = fs::path(hierarchy.group_root).relative_path();
   // A group outside the mount is shown as "/../x" (cgroup_namespaces(7)): only the mount is left.
-  if (group.find("..") != std::string::npos) return {};
-  std::string below = group;
-  if (root != "/" && group.compare(0, root.size(), root) == 0) below = group.substr(root.size());
-  const std::size_t start = below.find_first_not_of('/');
-  return start == std::string::npos ? fs::path() : fs::path(below.substr(start));
+  if (std::find(group.begin(), group.end(), fs::path("..")) != group.end()) return {};
+  const auto [root_end, rest] = std::mismatch(root.begin(), root.end(), group.begin(), group.end());
+  fs::path below;
+  for (auto part = root_end == root.end() ? rest : group.begin(); part != group.end(); ++part) {
+    below /= *part;
+  }
+  return below;
 }
 
 void tighten(MemoryLimits& limits, const fs::path& file) {

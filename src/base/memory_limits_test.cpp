@@ -89,6 +89,18 @@ TEST_F(MemoryLimitsTest, SeesThroughTheMountOfAContainer) {
   EXPECT_EQ(detected().limit_bytes(), 2 * kGiB);
 }
 
+TEST_F(MemoryLimitsTest, ComparesNamesOfGroupsWholeNotByTheirLetters) {
+  write("proc/self/mountinfo", kUnifiedMount);
+  write("proc/self/cgroup", "0::/a..b\n");  // a name with dots, not a way up
+  write("sys/fs/cgroup/a..b/memory.max", std::to_string(5 * kGiB) + "\n");
+  EXPECT_EQ(detected().cgroup_bytes, 5 * kGiB);
+  write("proc/self/mountinfo", "30 23 0:26 /pod /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  write("proc/self/cgroup", "0::/pod2\n");  // beside the mount's group, not in it
+  write("sys/fs/cgroup/2/memory.max", std::to_string(3 * kGiB) + "\n");
+  write("sys/fs/cgroup/memory.max", std::to_string(7 * kGiB) + "\n");
+  EXPECT_EQ(detected().cgroup_bytes, 7 * kGiB);
+}
+
 TEST_F(MemoryLimitsTest, TakesTheTightestOfBothVersions) {
   write("proc/self/cgroup", "4:memory:/a\n0::/b\n");
   write("proc/self/mountinfo",

@@ -393,7 +393,18 @@ std::vector<KeyId> Scheduler::take_evictions() { return std::exchange(evictions_
 SchedulerCounts Scheduler::counts() const {
   SchedulerCounts result = counts_;
   result.held_bytes = memory_.held_bytes();
+  result.waiting_for_memory = waiting_for_memory();
   return result;
+}
+
+std::uint64_t Scheduler::waiting_for_memory() const {
+  std::uint64_t count =
+      partitions_refused_memory(Stage::kWitness) + partitions_refused_memory(Stage::kDevice);
+  if (queued_.empty()) return count;
+  // Whoever is first and does not fit keeps back those behind it.
+  const Entry first{queued_.begin()->second};
+  if (has_place(first) && !may_enter(first)) count += queued_.size();
+  return count;
 }
 
 std::optional<PartitionState> Scheduler::partition_state(JobId id, std::size_t partition) const {

@@ -134,6 +134,9 @@ struct SchedulerCounts {
   std::array<std::uint64_t, kPartitionStateCount> partitions{};  // of jobs in flight
   std::uint64_t slots_held = 0;
   std::uint64_t held_bytes = 0;  // without the fixed bytes
+  // What only the memory keeps from beginning now: queued jobs while a place is free, partitions of
+  // a stage that has an idle worker.
+  std::uint64_t waiting_for_memory = 0;
   // Since the beginning.
   std::uint64_t completed_jobs = 0, failed_jobs = 0, cancelled_jobs = 0, retried_partitions = 0;
   std::uint64_t inline_grants = 0, aged_grants = 0, key_switches = 0, evicted_keys = 0;
@@ -280,6 +283,7 @@ class Scheduler {
   Job* same_key_in_queue(const Job& best) const;
   bool has_place(const Entry& entry) const;
   bool may_enter(const Entry& entry) const;
+  std::uint64_t waiting_for_memory() const;
   void enter(Job& job, std::int64_t now_ms);
   void end_job(Job& job, base::Error failure, std::int64_t now_ms);
   void end_if_over(Job& job, std::int64_t now_ms);
@@ -299,6 +303,8 @@ class Scheduler {
   bool has_usable_device(std::uint32_t apart_from) const;
   bool fits(const Choice& choice, Stage stage) const;
   bool has_slot(const Job& job) const;
+  bool has_idle_worker(Stage stage) const;
+  std::uint64_t partitions_refused_memory(Stage stage) const;
   Assignment grant(const Choice& choice, Stage stage, WorkerId id, std::int64_t now_ms);
   void note_key(Device& device, const Job& job, GrantReason reason);
   void note_turn(Stage stage, const Choice& choice, const Choice& aged);

@@ -132,6 +132,34 @@ bool Scheduler::has_slot(const Job& job) const {
   return counts_.slots_held < config_.witness_workers || job.rank.priority == Priority::kCritical;
 }
 
+bool Scheduler::has_idle_worker(Stage stage) const {
+  const auto& workers = workers_[index_of(stage)];
+  return std::any_of(workers.begin(), workers.end(), [&](const Worker& worker) {
+    return worker.running.empty() && !(worker.device && devices_[*worker.device].quarantined);
+  });
+}
+
+// All that wait for the stage when a worker is idle and the memory refuses the first of them.
+std::uint64_t Scheduler::partitions_refused_memory(Stage stage) const {
+  if (!has_idle_worker(stage)) return 0;
+  const PartitionState state = waiting_for(stage);
+  std::uint64_t count = 0;
+  bool refused = false;
+  for (const auto& [rank, job] : flying_) {
+    const std::uint32_t waiting = job->in_state[static_cast<std::size_t>(state)];
+    if (waiting == 0) continue;
+    if (!refused) {
+      std::size_t first = 0;
+      while (job->partitions[first].state != state) ++first;
+      if (stage == Stage::kWitness && !has_slot(*job)) return 0;
+      if (fits({job, first}, stage)) return 0;
+      refused = true;
+    }
+    count += waiting;
+  }
+  return count;
+}
+
 // What an idle device worker would need now and does not find: new witnesses leave it free.
 std::uint64_t Scheduler::starved_device_bytes() const {
   std::uint64_t bytes = 0;

@@ -156,9 +156,32 @@ TEST(Scheduler, KeepsSmallOnesBehindALargeOneThatDoesNotFit) {
   ASSERT_TRUE(scheduler.submit(job_of(3, 1), 0).ok());
   run(scheduler, witness_worker(0), 1);
   EXPECT_EQ(granted(scheduler, witness_worker(0)), 0u);  // 10 + 50 and 5 to start: too much
+  EXPECT_EQ(scheduler.counts().waiting_for_memory, 2u);
   run(scheduler, device_worker(), 1);
   EXPECT_EQ(granted(scheduler, witness_worker(0)), 2u);  // 4 + 50
   EXPECT_EQ(granted(scheduler, witness_worker(1)), 0u);
+  EXPECT_EQ(scheduler.counts().waiting_for_memory, 1u);
+}
+
+TEST(Scheduler, CountsOnlyWhatLacksMemoryAlone) {
+  SchedulerConfig config = small_config();
+  config.jobs_in_flight_max = 2;
+  config.memory = {60, 0, 0};
+  Scheduler scheduler(config);
+  JobSpec first = job_of(1, 2), second = job_of(2, 1);
+  first.input_bytes = second.input_bytes = 25;
+  ASSERT_TRUE(scheduler.submit(std::move(first), 0).ok());
+  EXPECT_EQ(scheduler.counts().waiting_for_memory, 0u);
+  ASSERT_TRUE(scheduler.submit(std::move(second), 0).ok());  // 25 + 25 + 15 are over 60
+  ASSERT_TRUE(scheduler.submit(job_of(3, 1), 0).ok());       // behind it
+  EXPECT_EQ(scheduler.counts().waiting_for_memory, 2u);
+  run(scheduler, witness_worker(0), 1);  // the only slot: the other partition waits for that
+  EXPECT_EQ(scheduler.counts().waiting_for_memory, 2u);
+  ASSERT_TRUE(scheduler.cancel(1, 0));
+  EXPECT_EQ(scheduler.counts().waiting_for_memory, 0u);
+  run(scheduler, witness_worker(0), 2);
+  ASSERT_TRUE(scheduler.submit(job_of(4, 1), 0).ok());  // no place is free
+  EXPECT_EQ(scheduler.counts().waiting_for_memory, 0u);
 }
 
 TEST(Scheduler, BeginsNoWitnessInTheRoomThatAnIdleDeviceWaitsFor) {

@@ -31,6 +31,7 @@ void transfer(Archive& archive, SchedulerCounts& counts) {
   for (std::uint64_t& count : counts.partitions) archive(count);
   archive(counts.slots_held);
   archive(counts.held_bytes);
+  archive(counts.waiting_for_memory);
   archive(counts.completed_jobs);
   archive(counts.failed_jobs);
   archive(counts.cancelled_jobs);

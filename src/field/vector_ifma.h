@@ -33,7 +33,6 @@ template <class P>
 struct Radix52 {
   static constexpr std::size_t L = P::kModulus.bit_length() > 256 ? 8 : 5;
   static constexpr std::size_t kWordCount = P::kLimbCount;
-  static constexpr std::size_t kTopShift = 52 * (L - 1);
   static_assert(52 * L >= P::kModulus.bit_length() + 5, "lazy reduction needs slack");
 
   std::uint64_t modulus[L] = {};

@@ -14,7 +14,8 @@
 namespace cuzk::groth16 {
 
 // Scalars in one multiplication. Large enough that the buckets' cost is small beside it (a window
-// of 17 bits adds 2 * 2^16 to 2^22 additions), small enough to bound memory. A stop is noticed
+// of 16 bits has 2^15 buckets, cleared by some 3 * 2^15 additions; the scalars are 2^22), small
+// enough to bound memory. A stop is noticed
 // within a piece, too.
 inline constexpr std::size_t kPieceScalars = std::size_t{1} << 22;
 

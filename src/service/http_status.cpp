@@ -188,7 +188,7 @@ Json overview_json(const engine::EngineReport& report, const StatusFacts& facts)
   out["draining"] = report.draining;
   out["memory"] = memory_json(report);
   out["memory"]["peak_bytes"] = executor.ledger.total.peak_bytes;
-  out["memory"]["waiting_requests"] = executor.ledger.waiting_count;
+  out["memory"]["waiting_requests"] = executor.counts.waiting_for_memory;
   out["category_names"] = Json::array();
   for (std::size_t i = 0; i < base::kMemoryCategoryCount; ++i) {
     const auto category = static_cast<base::MemoryCategory>(i);

@@ -91,8 +91,8 @@ void add_memory(const engine::ExecutorReport& report, Families& out) {
   }
   out.gauge("cuzk_memory_budget_bytes", "Budget of the host's memory; 0: none.",
             static_cast<double>(report.budget_bytes));
-  out.gauge("cuzk_memory_waiting_requests", "Requests that wait for memory.",
-            static_cast<double>(ledger.waiting_count));
+  out.gauge("cuzk_memory_waiting_requests", "Jobs and partitions that only lack memory.",
+            static_cast<double>(report.counts.waiting_for_memory));
   out.gauge("cuzk_proving_resident_memory_bytes", "Resident memory of the process that proves.",
             static_cast<double>(report.rss_bytes));
 }

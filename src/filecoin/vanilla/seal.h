@@ -58,8 +58,8 @@ base::Result<Node> data_commitment(const SectorShape& shape, base::ByteSpan data
 // comm_d of a padded size (a power of two, at least 32 bytes) of zeros.
 Node zero_commitment(std::uint64_t padded_byte_count);
 
-// Builds columns' hashes, trees and commitments from data, layers and replica: what seal() does
-// after labelling, and what reading a sector from disk does.
+// Builds columns' hashes, replica, trees C and R-last and commitments from the data's tree and the
+// label layers (first to last): what seal() does after labelling, and reading a sector from disk.
 SealedSector assemble_sector(const PorepConfig& config, const ReplicaIdentity& identity,
                              MerkleTree tree_d, std::vector<std::vector<Node>> layers);
 

@@ -19,11 +19,10 @@ struct AddPair {
   std::uint32_t left, right, out;
 };
 
-// The operand of row `index`, negated or not.
+// The operand of row `index` (below 2^31), negated or not.
 constexpr std::uint32_t operand(std::size_t index, bool negated = false) {
   return static_cast<std::uint32_t>(index << 1 | (negated ? 1 : 0));
 }
-inline constexpr std::size_t kRowCountMax = std::size_t{1} << 31;
 
 template <class G>
 struct PointKernel {
