@@ -1,7 +1,9 @@
 // The only user of oneTBB.
 //
 // Debian's libtbb is not built with the thread sanitizer, which therefore cannot see that a loop's
-// pieces start after the call and end before its return. Under that sanitizer both edges are told.
+// pieces start after the call and end before its return. Under that sanitizer both edges are told,
+// and this file, into which oneTBB's templates are compiled, is left out of it (CMakeLists.txt):
+// their last look at a loop's root on the caller's stack is ordered by the library alone.
 #include "base/threads.h"
 
 #include <atomic>
@@ -16,7 +18,7 @@
 
 #include "base/check.h"
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(CUZK_THREAD_SANITIZER)
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
 #endif
@@ -30,7 +32,7 @@ using tbb::global_control;
 // pieces wrote by the caller. Nothing without the thread sanitizer.
 class ForkJoin {
  public:
-#if defined(__SANITIZE_THREAD__)
+#if defined(CUZK_THREAD_SANITIZER)
   ForkJoin() { __tsan_release(&fork_); }
   void piece_begins() { __tsan_acquire(&fork_); }
   void piece_ends() { __tsan_release(&join_); }
