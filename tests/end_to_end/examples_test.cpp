@@ -42,7 +42,7 @@ void expect_blocks_run(const std::string& page, std::size_t count_min) {
 
 TEST(Examples, OfTheReadmeRun) { expect_blocks_run("README.md", 1); }
 
-TEST(Examples, OfTheCommandsPageRun) { expect_blocks_run("docs/commands.md", 7); }
+TEST(Examples, OfTheCommandsPageRun) { expect_blocks_run("docs/commands.md", 6); }
 
 }  // namespace
 }  // namespace cuzk::testing
