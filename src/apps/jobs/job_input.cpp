@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -25,7 +26,16 @@ Error wrong_field(std::string_view name, std::string_view found, std::string_vie
 }
 
 base::Result<InputFields> read_fields(base::ByteSpan text) {
-  const auto document = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  std::set<std::string, std::less<>> seen;
+  std::optional<std::string> twice;
+  const auto notice = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {
+    if (event != nlohmann::json::parse_event_t::key || depth != 1) return true;
+    const auto& name = value.get_ref<const std::string&>();
+    if (!seen.insert(name).second) twice = name;
+    return true;
+  };
+  const auto document = nlohmann::json::parse(text.begin(), text.end(), notice, false);
+  if (twice) return wrong_field(twice->substr(0, 64), "a second value", "one");
   if (!document.is_object()) {
     return Error{ErrorKind::kMalformed, "job input: the fields are no JSON object"};
   }

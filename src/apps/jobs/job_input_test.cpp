@@ -61,6 +61,15 @@ TEST(JobInput, RefusesAnotherVersionAndFieldsThatAreNone) {
   EXPECT_THAT(read_job_input(bytes).error().message, HasSubstr("no JSON object"));
 }
 
+TEST(JobInput, RefusesAFieldThatIsGivenTwice) {
+  const std::string head = R"({"miner_id":1,"miner_id":2})";
+  base::Bytes bytes = {'c', 'u', 'z', 'k', 'j', 'o', 'b', '1', 0, 0, 0, 0};
+  base::store_u32_le(bytes.data() + 8, static_cast<std::uint32_t>(head.size()));
+  bytes.insert(bytes.end(), head.begin(), head.end());
+  bytes.resize(bytes.size() + 4);
+  EXPECT_THAT(read_job_input(bytes).error().message, HasSubstr("miner_id: found a second value"));
+}
+
 TEST(JobInput, RefusesFieldsOfAnotherTypeAndUnknownOnes) {
   const base::Bytes bytes = sample();
   const auto input = read_job_input(bytes);
