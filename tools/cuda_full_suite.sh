@@ -66,6 +66,8 @@ if [[ $parts == *" check "* ]]; then
     run "proofs_$tool" "$checker" --tool $tool "${leaks[@]}" --error-exitcode 9 \
       "$build/cuda_prove_suite" tiny check &
   done
+  run pinned_memcheck "$checker" --tool memcheck --leak-check full --error-exitcode 9 \
+    "$build/cuda_prove_suite" tiny pinned-fault &
   wait
 fi
 

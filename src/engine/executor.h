@@ -71,6 +71,9 @@ struct DeviceReport {
   std::vector<JobId> running;  // one a worker that works
   std::uint64_t started_count = 0, failure_count = 0, wrong_proof_count = 0;
   double busy_s = 0;
+  // Bytes of keys that do not stay on the device, since the process began: copied to it, and taken
+  // by further proofs of the same copies.
+  std::uint64_t streamed_bytes = 0, shared_bytes = 0;
 };
 
 struct KeyReport {

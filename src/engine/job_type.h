@@ -68,6 +68,9 @@ struct ProvingDevice {
   bool fallback_only = false;      // takes only what failed elsewhere: the CPU beside cards
   // Free and all bytes of the card's own memory now; zeros for the CPU.
   std::function<std::pair<std::uint64_t, std::uint64_t>()> free_and_total_bytes;
+  // Bytes of keys that do not stay on the card: copied to it so far, and taken by further proofs of
+  // the same copies. May be empty: none.
+  std::function<std::pair<std::uint64_t, std::uint64_t>()> streamed_and_shared_bytes;
 
   template <class C>
   groth16::Backend<C>& backend() const {

@@ -42,6 +42,9 @@ ExecutorReport PipelineCore::report() const {
     if (device.free_and_total_bytes) {
       std::tie(row.free_bytes, row.total_bytes) = device.free_and_total_bytes();
     }
+    if (device.streamed_and_shared_bytes) {
+      std::tie(row.streamed_bytes, row.shared_bytes) = device.streamed_and_shared_bytes();
+    }
     report.devices.push_back(std::move(row));
   }
   const MutexLock lock(mutex_);

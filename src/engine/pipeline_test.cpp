@@ -1,6 +1,9 @@
 // Jobs from run() to their end with stand-in stages: results, events, inputs, what is refused.
 #include "engine/pipeline.h"
 
+#include <atomic>
+#include <utility>
+
 #include "engine/pipeline_test_support.h"
 
 namespace cuzk::engine {
@@ -22,6 +25,26 @@ TEST(Pipeline, ProvesAllPartitionsAndAssemblesThemInOrder) {
   EXPECT_EQ(bench.events.outcome(1), "ok: a/0;a/1;a/2;");
   EXPECT_EQ(bench.events.proved_count(), 3u);
   bench.expect_nothing_left();
+}
+
+TEST(Pipeline, ReportsWhatDevicesSayOfThemselves) {
+  Bench bench;
+  std::atomic<std::uint64_t> streamed = 0;
+  ProvingDevice card = stand_in::card("card");
+  card.free_and_total_bytes = [] { return std::pair<std::uint64_t, std::uint64_t>(3, 4); };
+  card.streamed_and_shared_bytes = [&] {
+    return std::pair<std::uint64_t, std::uint64_t>(streamed.load(), 6);
+  };
+  bench.options.devices = {stand_in::cpu(), card};
+  bench.start();
+  streamed = 5;
+  const ExecutorReport report = bench.pipeline->report();
+  EXPECT_EQ(report.devices[0].total_bytes, 0u) << "a device that says nothing";
+  EXPECT_EQ(report.devices[0].streamed_bytes, 0u);
+  EXPECT_EQ(report.devices[1].free_bytes, 3u);
+  EXPECT_EQ(report.devices[1].total_bytes, 4u);
+  EXPECT_EQ(report.devices[1].streamed_bytes, 5u) << "as it is now";
+  EXPECT_EQ(report.devices[1].shared_bytes, 6u);
 }
 
 TEST(Pipeline, RunsManyJobsOverFewWorkers) {

@@ -76,6 +76,8 @@ void transfer(Archive& archive, DeviceReport& device) {
   archive(device.failure_count);
   archive(device.wrong_proof_count);
   archive(device.busy_s);
+  archive(device.streamed_bytes);
+  archive(device.shared_bytes);
 }
 
 template <class Archive>

@@ -143,7 +143,12 @@ TEST(WorkerWire, AReportArrivesAsItWasSent) {
   report.ledger.accounts = {{base::Account::host(), 9, {10, 11}},
                             {base::Account::device(3), 12, {13, 14}}};
   report.budget_bytes = 15;
-  report.devices.push_back({.name = "d", .identifier = "i", .running = {1, 2}, .busy_s = 1.5});
+  report.devices.push_back({.name = "d",
+                            .identifier = "i",
+                            .running = {1, 2},
+                            .busy_s = 1.5,
+                            .streamed_bytes = 19,
+                            .shared_bytes = 20});
   report.keys.push_back({"k", KeyTier::kHot, 16, 17});
   report.pending_alive = 18;
   const auto got = decode_report(encode_report(report));
@@ -152,6 +157,8 @@ TEST(WorkerWire, AReportArrivesAsItWasSent) {
   EXPECT_EQ(got->ledger.accounts[1].account, base::Account::device(3));
   EXPECT_EQ(got->ledger.owners[0].account, base::Account::pinned());
   EXPECT_EQ(got->devices[0].busy_s, 1.5);
+  EXPECT_EQ(got->devices[0].streamed_bytes, 19u);
+  EXPECT_EQ(got->devices[0].shared_bytes, 20u);
   EXPECT_EQ(got->devices[0].running.size(), 2u);
   EXPECT_EQ(got->keys[0].tier, KeyTier::kHot);
   const base::Bytes whole = encode_report(report);

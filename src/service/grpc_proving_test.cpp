@@ -349,6 +349,8 @@ TEST_F(GrpcProving, ShowsEveryFieldOfTheStatus) {
   EXPECT_EQ(card.failure_count(), 6u);
   EXPECT_EQ(card.wrong_proof_count(), 7u);
   EXPECT_EQ(card.busy_seconds(), 1.5);
+  EXPECT_EQ(card.streamed_bytes(), 8u);
+  EXPECT_EQ(card.shared_bytes(), 9u);
   EXPECT_TRUE(reply.devices(0).fallback_only());
   ASSERT_EQ(reply.loaded_srs_size(), 2);
   EXPECT_EQ(reply.loaded_srs(0).circuit_id(), "porep-2k");

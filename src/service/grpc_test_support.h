@@ -148,6 +148,8 @@ inline engine::ExecutorReport ScriptedExecutor::report() const {
   card.failure_count = 6;
   card.wrong_proof_count = 7;
   card.busy_s = 1.5;
+  card.streamed_bytes = 8;
+  card.shared_bytes = 9;
   for (const JobId id : working_on_) {
     if (id != 0) card.running.push_back(id);
   }

@@ -206,6 +206,8 @@ Json overview_json(const engine::EngineReport& report, const StatusFacts& facts)
                               {"started", device.started_count},
                               {"failures", device.failure_count},
                               {"wrong_proofs", device.wrong_proof_count},
+                              {"streamed_bytes", device.streamed_bytes},
+                              {"shared_bytes", device.shared_bytes},
                               {"busy_s", device.busy_s}});
   }
   out["keys"] = Json::array();

@@ -120,6 +120,12 @@ void add_devices(const engine::ExecutorReport& report, Families& out) {
                 static_cast<double>(device.failure_count), labels);
     out.counter("cuzk_device_wrong_proofs_total", "Proofs of a device that did not verify.",
                 static_cast<double>(device.wrong_proof_count), labels);
+    out.counter("cuzk_device_streamed_key_bytes_total",
+                "Bytes of keys that do not stay on a device, copied to it for proofs.",
+                static_cast<double>(device.streamed_bytes), labels);
+    out.counter("cuzk_device_shared_key_bytes_total",
+                "Bytes of keys that proofs took of copies made for other proofs.",
+                static_cast<double>(device.shared_bytes), labels);
   }
   out.gauge("cuzk_gpu_workers", "Workers of all devices.", workers);
 }

@@ -107,6 +107,9 @@ TEST(MetricsText, ShowsWhatTheReportSays) {
         "cuzk_gpu_workers 2",
         "cuzk_device_busy_workers{device=\"0\",name=\"odd \\\"card\\\"\\n\\\\\"} 1",
         "cuzk_device_wrong_proofs_total{device=\"0\",name=\"odd \\\"card\\\"\\n\\\\\"} 1",
+        "cuzk_device_streamed_key_bytes_total{device=\"0\",name=\"odd \\\"card\\\"\\n\\\\\"} "
+        "3145728",
+        "cuzk_device_shared_key_bytes_total{device=\"0\",name=\"odd \\\"card\\\"\\n\\\\\"} 5242880",
         "cuzk_srs_resident_bytes{circuit_id=\"porep-2k\"} 1048576",
         "cuzk_srs_resident_bytes{circuit_id=\"porep-32g\"} 0",
         "cuzk_srs_references{circuit_id=\"porep-2k\"} 1",

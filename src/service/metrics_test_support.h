@@ -51,6 +51,8 @@ inline engine::EngineReport sample_report() {
   device.busy_s = 12.5;
   device.free_bytes = 1 << 20;
   device.total_bytes = 1 << 21;
+  device.streamed_bytes = 3 << 20;
+  device.shared_bytes = 5 << 20;
   executor.devices = {device};
   executor.keys = {{"porep-2k", engine::KeyTier::kWarm, 1 << 20, 1},
                    {"porep-32g", engine::KeyTier::kCold, 1 << 30, 0}};

@@ -64,6 +64,8 @@ void fill_device(const engine::DeviceReport& device, std::uint32_t ordinal,
   message.set_failure_count(device.failure_count);
   message.set_wrong_proof_count(device.wrong_proof_count);
   message.set_busy_seconds(device.busy_s);
+  message.set_streamed_bytes(device.streamed_bytes);
+  message.set_shared_bytes(device.shared_bytes);
 }
 
 void fill_gpu(const engine::DeviceReport& device, std::uint32_t ordinal,

@@ -26,6 +26,17 @@ std::pair<std::uint64_t, std::uint64_t> memory_of(const std::string& uuid) {
   return {0, 0};
 }
 
+// What cuda::streamed_bytes says of all these cards together.
+std::pair<std::uint64_t, std::uint64_t> streamed_by(const std::vector<int>& indices) {
+  std::pair<std::uint64_t, std::uint64_t> sum{0, 0};
+  for (const int index : indices) {
+    const cuda::StreamedBytes of_card = cuda::streamed_bytes(index);
+    sum.first += of_card.uploaded_bytes;
+    sum.second += of_card.shared_bytes;
+  }
+  return sum;
+}
+
 cuda::BackendOptions options_of(const cuda::DeviceReport& report,
                                 const service::Config::Gpus& config) {
   cuda::BackendOptions options;
@@ -45,6 +56,7 @@ base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
   CUZK_TRY(device.bls12_381, cuda::make_backend<curve::Bls12_381>(options));
   CUZK_TRY(device.bn254, cuda::make_backend<curve::Bn254>(options));
   device.free_and_total_bytes = [uuid = report.uuid] { return memory_of(uuid); };
+  device.streamed_and_shared_bytes = [index = report.index] { return streamed_by({index}); };
   return device;
 }
 
@@ -55,7 +67,9 @@ base::Result<engine::ProvingDevice> make_shared_card(const std::vector<cuda::Dev
   engine::ProvingDevice device;
   device.name = fmt::format("{} cards together", reports.size());
   device.worker_count = config.gpu_workers_per_device;
+  std::vector<int> indices;
   for (const cuda::DeviceReport& report : reports) {
+    indices.push_back(report.index);
     split.devices.push_back(options_of(report, config));
     device.identifier += (device.identifier.empty() ? "" : "+") + report.uuid;
   }
@@ -70,6 +84,7 @@ base::Result<engine::ProvingDevice> make_shared_card(const std::vector<cuda::Dev
     }
     return sum;
   };
+  device.streamed_and_shared_bytes = [indices] { return streamed_by(indices); };
   return device;
 }
 

@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/device/error.h"
+#include "cuda/device/fault.h"
 
 namespace cuzk::cuda::device {
 
@@ -17,7 +18,10 @@ void DeviceFreer::operator()(std::byte* bytes) const noexcept {
   if (way == Way::kInStreamOrder) cudaFreeAsync(bytes, stream);
 }
 void PoolCloser::operator()(CUmemPoolHandle_st* pool) const noexcept { cudaMemPoolDestroy(pool); }
-void PinnedFreer::operator()(std::byte* bytes) const noexcept { cudaFreeHost(bytes); }
+void PinnedFreer::operator()(std::byte* bytes) const noexcept {
+  cudaFreeHost(bytes);
+  uncount_pinned(size_bytes);
+}
 
 base::Result<Buffer> Buffer::create(std::uint64_t size_bytes) {
   Buffer buffer;
@@ -112,12 +116,15 @@ base::Result<PinnedBuffer> PinnedBuffer::create(std::uint64_t size_bytes) {
   PinnedBuffer buffer;
   if (size_bytes == 0) return buffer;
   void* bytes = nullptr;
-  const cudaError_t code = cudaHostAlloc(&bytes, size_bytes, cudaHostAllocPortable);
+  cudaError_t code = cudaErrorMemoryAllocation;
+  const bool may_ask = count_pinned(size_bytes);
+  if (may_ask) code = cudaHostAlloc(&bytes, size_bytes, cudaHostAllocPortable);
   if (code != cudaSuccess) {
+    if (may_ask) uncount_pinned(size_bytes);
     cudaGetLastError();
-    return cuda_error(code, "allocating " + std::to_string(size_bytes) + " pinned bytes");
+    return cuda_pinning_error(code, "allocating " + std::to_string(size_bytes) + " pinned bytes");
   }
-  buffer.bytes_.reset(static_cast<std::byte*>(bytes));
+  buffer.bytes_ = {static_cast<std::byte*>(bytes), PinnedFreer{size_bytes}};
   buffer.size_bytes_ = size_bytes;
   return buffer;
 }

@@ -28,6 +28,7 @@ struct PoolCloser {
   void operator()(CUmemPoolHandle_st* pool) const noexcept;
 };
 struct PinnedFreer {
+  std::uint64_t size_bytes = 0;  // as they were counted
   void operator()(std::byte* bytes) const noexcept;
 };
 
@@ -91,9 +92,10 @@ class Buffer {
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;
-  // kResourceExhausted, with the size, when so much cannot be locked.
+  // kResourceExhausted, with the size, when so much cannot be locked; the device is none the worse.
   static base::Result<PinnedBuffer> create(std::uint64_t size_bytes);
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
+  std::byte* data() const noexcept { return bytes_.get(); }
   template <class T>
   std::span<T> span(std::size_t count) const {
     CUZK_CHECK(count <= size_bytes_ / sizeof(T));

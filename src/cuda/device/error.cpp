@@ -29,16 +29,26 @@ static_assert(codes::kInvalidPc == cudaErrorInvalidPc);
 static_assert(codes::kLaunchFailure == cudaErrorLaunchFailure);
 static_assert(codes::kUnknown == cudaErrorUnknown);
 
-}  // namespace
+using MakeError = base::Error(int, std::string_view, std::string_view, int);
 
-base::Error cuda_error(int code, std::string_view call) {
+base::Error error_of(int code, std::string_view call, MakeError* make) {
   const auto status = static_cast<cudaError_t>(code);
   const std::string text =
       std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
   int device = -1;
   // Asked for only where it matters: without a driver this call fails as well.
   if (fault_of(code) == Fault::kLost) cudaGetDevice(&device);
-  return fault_error(code, text, call, device);
+  return make(code, text, call, device);
+}
+
+}  // namespace
+
+base::Error cuda_error(int code, std::string_view call) {
+  return error_of(code, call, fault_error);
+}
+
+base::Error cuda_pinning_error(int code, std::string_view call) {
+  return error_of(code, call, pinning_error);
 }
 
 base::Status to_status(int code, std::string_view call) {

@@ -17,6 +17,9 @@ base::Status launched(std::string_view kernel);
 // that poisons the context condemns the device (fault.h).
 base::Error cuda_error(int code, std::string_view call);
 
+// The same for a call that pins host memory (fault.h, pinning_error).
+base::Error cuda_pinning_error(int code, std::string_view call);
+
 // ok for code 0.
 base::Status to_status(int code, std::string_view call);
 

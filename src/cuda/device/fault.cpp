@@ -2,6 +2,7 @@
 // against the header of the toolkit that it is compiled with.
 #include "cuda/device/fault.h"
 
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -17,6 +18,17 @@ struct Condemned {
 
 Condemned& condemned() {
   static Condemned all;
+  return all;
+}
+
+struct Pinned {
+  std::mutex mutex;
+  std::uint64_t held_bytes = 0, most_bytes = std::numeric_limits<std::uint64_t>::max();
+};
+
+// Never destroyed: buffers of static lifetime may give back after it would be.
+Pinned& pinned() {
+  static Pinned& all = *new Pinned;
   return all;
 }
 
@@ -59,6 +71,12 @@ base::Error fault_error(int code, std::string_view text, std::string_view call, 
   }
 }
 
+base::Error pinning_error(int code, std::string_view text, std::string_view call, int device) {
+  base::Error error = fault_error(code, text, call, device);
+  if (error.kind == base::ErrorKind::kInternal) error.kind = base::ErrorKind::kResourceExhausted;
+  return error;
+}
+
 void condemn(int device, std::string_view reason) {
   Condemned& all = condemned();
   const std::lock_guard lock(all.mutex);
@@ -77,6 +95,32 @@ void forget_condemned() {
   Condemned& all = condemned();
   const std::lock_guard lock(all.mutex);
   all.reasons.clear();
+}
+
+bool count_pinned(std::uint64_t bytes) noexcept {
+  Pinned& all = pinned();
+  const std::lock_guard lock(all.mutex);
+  if (all.held_bytes > all.most_bytes || bytes > all.most_bytes - all.held_bytes) return false;
+  all.held_bytes += bytes;
+  return true;
+}
+
+void uncount_pinned(std::uint64_t bytes) noexcept {
+  Pinned& all = pinned();
+  const std::lock_guard lock(all.mutex);
+  all.held_bytes -= bytes;
+}
+
+std::uint64_t pinned_bytes() noexcept {
+  Pinned& all = pinned();
+  const std::lock_guard lock(all.mutex);
+  return all.held_bytes;
+}
+
+void limit_pinned(std::optional<std::uint64_t> most_bytes) noexcept {
+  Pinned& all = pinned();
+  const std::lock_guard lock(all.mutex);
+  all.most_bytes = most_bytes.value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 }  // namespace cuzk::cuda::device

@@ -6,6 +6,8 @@
 // on it is used. Thread-safe.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +31,11 @@ Fault fault_of(int code) noexcept;
 // else kInternal.
 base::Error fault_error(int code, std::string_view text, std::string_view call, int device);
 
+// The same for a call that pins host memory: whatever the machine says while the device stays
+// usable (limits of locked memory come as operating system calls that failed, or as calls that are
+// not supported) is kResourceExhausted.
+base::Error pinning_error(int code, std::string_view text, std::string_view call, int device);
+
 // From now on the device is refused with `reason`; the first reason stays.
 void condemn(int device, std::string_view reason);
 
@@ -37,5 +44,14 @@ base::Status check_usable(int device);
 
 // For tests: no device is condemned.
 void forget_condemned();
+
+// Counts pinned bytes of the process. Refused, and not counted, where that would be more than
+// limit_pinned() allows.
+bool count_pinned(std::uint64_t bytes) noexcept;
+void uncount_pinned(std::uint64_t bytes) noexcept;
+std::uint64_t pinned_bytes() noexcept;
+// For tests: pinned memory is refused, as the driver would, to who would bring the process above
+// so much; nullopt: nobody is. What is pinned already stays.
+void limit_pinned(std::optional<std::uint64_t> most_bytes) noexcept;
 
 }  // namespace cuzk::cuda::device

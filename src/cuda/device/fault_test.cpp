@@ -81,6 +81,41 @@ TEST_F(FaultTest, AMissingDriverIsUnavailableAndCondemnsNothing) {
   }
 }
 
+TEST_F(FaultTest, PinnedMemoryThatIsRefusedInAnyWayIsAShortageAndNoLostDevice) {
+  // As numbered by the runtime's header: invalid value, out of memory, operating system call
+  // failed, not permitted, not supported.
+  for (const int code : {1, codes::kMemoryAllocation, 304, 800, 801}) {
+    const base::Error error = pinning_error(code, "no", "pinning", 0);
+    EXPECT_EQ(error.kind, base::ErrorKind::kResourceExhausted) << code;
+    EXPECT_THAT(error.message, HasSubstr("pinning: no"));
+    EXPECT_TRUE(check_usable(0).ok());
+  }
+  EXPECT_EQ(pinning_error(codes::kNoDevice, "no", "pinning", 0).kind,
+            base::ErrorKind::kUnavailable);
+  // A device that was lost meanwhile says so through any call.
+  EXPECT_EQ(pinning_error(codes::kIllegalAddress, "lost", "pinning", 0).kind,
+            base::ErrorKind::kUnavailable);
+  EXPECT_FALSE(check_usable(0).ok());
+}
+
+TEST_F(FaultTest, PinnedMemoryIsRefusedAboveTheLimitOfATest) {
+  const std::uint64_t before = pinned_bytes();
+  ASSERT_TRUE(count_pinned(1000));
+  limit_pinned(before + 1500);
+  EXPECT_FALSE(count_pinned(501));
+  EXPECT_FALSE(count_pinned(~std::uint64_t{0}));
+  EXPECT_TRUE(count_pinned(500));
+  EXPECT_FALSE(count_pinned(1));
+  limit_pinned(before);  // less than is held
+  EXPECT_FALSE(count_pinned(1));
+  uncount_pinned(1500);
+  EXPECT_FALSE(count_pinned(1));
+  limit_pinned(std::nullopt);
+  EXPECT_TRUE(count_pinned(std::uint64_t{1} << 40));
+  uncount_pinned(std::uint64_t{1} << 40);
+  EXPECT_EQ(pinned_bytes(), before);
+}
+
 TEST_F(FaultTest, TheFirstReasonStays) {
   condemn(5, "wrong answers");
   condemn(5, "later");

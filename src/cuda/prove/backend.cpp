@@ -26,7 +26,9 @@ class CudaBackend final : public groth16::Backend<C> {
   using Pending = std::unique_ptr<groth16::PendingProof<C>>;
 
   CudaBackend(std::shared_ptr<Context> context, const BackendOptions& options)
-      : context_(std::move(context)), options_(options), lanes_(options.lanes) {}
+      : context_(std::move(context)),
+        options_(options),
+        lanes_(context_->info().index, options.lanes) {}
 
   std::string_view name() const override { return "cuda"; }
 

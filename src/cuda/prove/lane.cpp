@@ -1,26 +1,53 @@
 // A lane that failed is dropped rather than given back: its streams may never become idle.
 #include "cuda/prove/lane.h"
 
+#include "base/memory_limits.h"
+
 namespace cuzk::cuda::prove {
 namespace {
 
-base::Result<base::Permit> pinned_permit(std::uint64_t bytes, const char* owner) {
-  return base::Ledger::process().admit(
-      {bytes, base::MemoryCategory::kOther, owner, base::Account::pinned()});
-}
+constexpr std::uint64_t kSlotsBytes = kSlotCount * kSlotBytes;
 
 base::Result<SharedEvent> shared_event() {
   CUZK_TRY(auto event, device::Event::create());
   return std::make_shared<const device::Event>(std::move(event));
 }
 
+base::Status ensure(Staging& block, const StagingWish& wish, int device_index) {
+  CUZK_TRY_STATUS(block.ensure(wish, pinned_source()));
+  if (block.shortage()) {
+    warn_of_shortage(device_index, PinnedUse::kStaging, wish.owner, *block.shortage());
+  }
+  return base::ok_status();
+}
+
 }  // namespace
 
-base::Result<std::unique_ptr<Lane>> Lane::create() {
+PinnedSource pinned_source() {
+  PinnedSource source;
+  source.pin = [](std::uint64_t bytes) -> base::Result<std::shared_ptr<std::byte>> {
+    CUZK_TRY(auto made, device::PinnedBuffer::create(bytes));
+    auto owner = std::make_shared<device::PinnedBuffer>(std::move(made));
+    std::byte* const data = owner->data();
+    return std::shared_ptr<std::byte>(std::move(owner), data);
+  };
+  source.spare_bytes = []() -> std::optional<std::uint64_t> {
+    const auto limits = base::detect_memory_limits();
+    if (!limits.ok() || limits->available_bytes == 0) return std::nullopt;
+    return limits->available_bytes / 2;
+  };
+  return source;
+}
+
+base::Result<std::unique_ptr<Lane>> Lane::create(int device_index) {
   auto lane = std::make_unique<Lane>();
+  lane->device_index = device_index;
   CUZK_TRY(lane->compute, device::Stream::create());
   CUZK_TRY(lane->copy, device::Stream::create());
   for (auto& event : lane->slot_free) {
+    CUZK_TRY(event, device::Event::create());
+  }
+  for (auto& event : lane->staging_free) {
     CUZK_TRY(event, device::Event::create());
   }
   CUZK_TRY(lane->pass_entered, shared_event());
@@ -30,20 +57,21 @@ base::Result<std::unique_ptr<Lane>> Lane::create() {
   for (auto& event : lane->piece_read) {
     CUZK_TRY(event, shared_event());
   }
-  constexpr std::uint64_t kBytes = kSlotCount * kSlotBytes;
-  CUZK_TRY(lane->slots_permit, pinned_permit(kBytes + kResultBytes, "staging of points"));
-  CUZK_TRY(lane->slots, device::PinnedBuffer::create(kBytes));
-  CUZK_TRY(lane->results, device::PinnedBuffer::create(kResultBytes));
+  CUZK_TRY_STATUS(lane->prepare());
   return lane;
 }
 
+base::Status Lane::prepare() {
+  // The smallest first, while there is something to be had.
+  CUZK_TRY_STATUS(ensure(results, {kResultBytes, kResultBytes, kResultBytes, "answers of a device"},
+                         device_index));
+  return ensure(slots, {kSlotsBytes, kPinnedLeastBytes, kSlotsBytes, "staging of points"},
+                device_index);
+}
+
 base::Status Lane::grow_staging(std::uint64_t bytes) {
-  if (staging.size_bytes() >= bytes) return base::ok_status();
-  staging = {};
-  staging_permit = {};
-  CUZK_TRY(staging_permit, pinned_permit(bytes, "staging of witnesses"));
-  CUZK_TRY(staging, device::PinnedBuffer::create(bytes));
-  return base::ok_status();
+  return ensure(staging, {bytes, kPinnedLeastBytes, kSlotsBytes, "staging of witnesses"},
+                device_index);
 }
 
 LanePool::Lease::~Lease() {
@@ -60,17 +88,22 @@ base::Result<LanePool::Lease> LanePool::take(std::stop_token stop) {
   if (!is_there) {
     return base::Error{base::ErrorKind::kCancelled, "cancelled while waiting for the device"};
   }
+  std::unique_ptr<Lane> lane;
   if (!idle_.empty()) {
-    auto lane = std::move(idle_.back());
+    lane = std::move(idle_.back());
     idle_.pop_back();
-    return Lease(this, std::move(lane));
+  } else {
+    ++made_;
   }
-  ++made_;
   lock.unlock();
-  auto lane = Lane::create();
-  if (lane.ok()) return Lease(this, std::move(lane).value());
+  const auto status = [&]() -> base::Status {
+    if (lane != nullptr) return lane->prepare();
+    CUZK_TRY(lane, Lane::create(device_index_));
+    return base::ok_status();
+  }();
+  if (status.ok()) return Lease(this, std::move(lane));
   give_back(nullptr);
-  return lane.error();
+  return status.error();
 }
 
 void LanePool::give_back(std::unique_ptr<Lane> lane) {

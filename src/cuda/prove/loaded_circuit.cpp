@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/memory_limits.h"
 #include "base/threads.h"
 #include "cuda/prove/matrix_tiles.h"
 
@@ -17,23 +16,13 @@ constexpr std::size_t kDecodeGrain = 1024;  // points
 // Fills slots with fill(byte_offset, bytes of the slot) and queues their copies on lane.copy.
 template <class Fill>
 base::Status copy_in_slots(Lane& lane, std::byte* to, std::uint64_t size_bytes,
-                           std::uint64_t slot_bytes, const Fill& fill) {
-  int slot = 0;
-  for (std::uint64_t offset = 0; offset < size_bytes; offset += slot_bytes) {
-    const std::uint64_t count = std::min(slot_bytes, size_bytes - offset);
-    CUZK_TRY_STATUS(lane.slot_free[slot].synchronize());
-    std::byte* bytes = lane.slots.span<std::byte>(kSlotCount * kSlotBytes).data() +
-                       static_cast<std::size_t>(slot) * kSlotBytes;
-    fill(offset, std::span(bytes, count));
-    CUZK_TRY_STATUS(device::copy_bytes_to_device(lane.copy, to + offset, bytes, count));
-    CUZK_TRY_STATUS(lane.copy.record(lane.slot_free[slot]));
-    slot = (slot + 1) % kSlotCount;
-  }
-  return base::ok_status();
+                           std::uint64_t unit_bytes, const Fill& fill) {
+  return copy_through(lane.copy, lane.slots.bytes(), lane.slot_free, to, size_bytes, unit_bytes,
+                      fill);
 }
 
 base::Status upload_bytes(Lane& lane, void* to, const void* from, std::uint64_t size_bytes) {
-  return copy_in_slots(lane, static_cast<std::byte*>(to), size_bytes, kSlotBytes,
+  return copy_in_slots(lane, static_cast<std::byte*>(to), size_bytes, 1,
                        [&](std::uint64_t offset, std::span<std::byte> slot) {
                          std::memcpy(slot.data(), static_cast<const std::byte*>(from) + offset,
                                      slot.size());
@@ -48,7 +37,8 @@ void decode_parallel(const cuzk::msm::PointSource<G>& source, std::size_t first,
   });
 }
 
-// Makes `store` resident or, if the ledger and the machine have room, pinned.
+// Makes `store` resident or, if the ledger and the machine have room, pinned. If they have not, its
+// points are decoded from the key's bytes whenever they are needed.
 template <class G>
 base::Status place_points(const Context& context, Lane& lane, const device::Stream& stream,
                           const cuzk::msm::PointSource<G>& source, const QueryPart& part,
@@ -68,17 +58,13 @@ base::Status place_points(const Context& context, Lane& lane, const device::Stre
                                      reinterpret_cast<Point*>(store.resident.buffer().data())));
     return lane.copy.synchronize();
   }
-  const auto limits = base::detect_memory_limits();
-  const std::uint64_t spare = limits.ok() ? limits->available_bytes / 2 : 0;
-  if (bytes > spare) return base::ok_status();
-  auto permit = base::Ledger::process().admit(
-      {bytes, base::MemoryCategory::kSrs, std::string(name), base::Account::pinned()});
-  if (!permit.ok()) return base::ok_status();
-  auto pinned = device::PinnedBuffer::create(bytes);
-  if (!pinned.ok()) return base::ok_status();
-  store.pinned_permit = std::move(permit).value();
-  store.pinned = std::move(pinned).value();
-  decode_parallel<G>(source, store.first, store.pinned.template span<Point>(store.count));
+  CUZK_TRY(store.pinned, try_pin(pinned_source(), bytes, base::MemoryCategory::kSrs, name));
+  if (store.pinned.bytes == nullptr) {
+    warn_of_shortage(context.info().index, PinnedUse::kKey,
+                     "the " + std::string(name) + " of a key", store.pinned.shortage);
+    return base::ok_status();
+  }
+  decode_parallel<G>(source, store.first, {store.pinned_points(), store.count});
   return base::ok_status();
 }
 
@@ -88,18 +74,16 @@ template <class G>
 base::Status upload_points(Lane& lane, const PointStore<G>& store, std::size_t first,
                            std::size_t count, cuzk::curve::Affine<G>* to) {
   using Point = cuzk::curve::Affine<G>;
-  if (store.pinned.size_bytes() != 0) {
-    const auto points =
-        store.pinned.template span<Point>(store.count).subspan(first - store.first, count);
-    return device::copy_bytes_to_device(lane.copy, to, points.data(), points.size_bytes());
+  if (const Point* points = store.pinned_points(); points != nullptr) {
+    return device::copy_bytes_to_device(lane.copy, to, points + (first - store.first),
+                                        count * sizeof(Point));
   }
-  constexpr std::uint64_t kSlotPoints = kSlotBytes / sizeof(Point);
-  return copy_in_slots(
-      lane, reinterpret_cast<std::byte*>(to), count * sizeof(Point), kSlotPoints * sizeof(Point),
-      [&](std::uint64_t offset, std::span<std::byte> slot) {
-        decode_parallel<G>(store.source, first + offset / sizeof(Point),
-                           {reinterpret_cast<Point*>(slot.data()), slot.size() / sizeof(Point)});
-      });
+  return copy_in_slots(lane, reinterpret_cast<std::byte*>(to), count * sizeof(Point), sizeof(Point),
+                       [&](std::uint64_t offset, std::span<std::byte> slot) {
+                         decode_parallel<G>(
+                             store.source, first + offset / sizeof(Point),
+                             {reinterpret_cast<Point*>(slot.data()), slot.size() / sizeof(Point)});
+                       });
 }
 
 PiecePass& PiecePasses::get(int query, std::uint64_t piece_points, std::size_t piece_count) {

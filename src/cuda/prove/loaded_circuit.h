@@ -28,10 +28,13 @@ struct PointStore {
   cuzk::msm::PointSource<G> source;  // of the key, which the proof holds
   std::size_t first = 0, count = 0;
   CountedBuffer resident;
-  base::Permit pinned_permit;
-  device::PinnedBuffer pinned;
+  PinnedBytes pinned;  // the first byte is the point's at `first`
 
   bool is_resident() const { return resident.buffer().size_bytes() != 0; }
+  // Null where they are not pinned.
+  cuzk::curve::Affine<G>* pinned_points() const {
+    return reinterpret_cast<cuzk::curve::Affine<G>*>(pinned.bytes.get());
+  }
   const cuzk::curve::Affine<G>* device_points_from(std::size_t place) const {
     return reinterpret_cast<const cuzk::curve::Affine<G>*>(resident.buffer().data()) +
            (place - first);

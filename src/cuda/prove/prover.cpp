@@ -3,11 +3,10 @@
 #include "cuda/prove/prover.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "base/threads.h"
 #include "cuda/msm/bitmap.h"
 #include "cuda/msm/msm.h"
+#include "cuda/prove/host_image.h"
 #include "cuda/prove/matrix_tiles.h"
 #include "cuda/prove/piece_feed.h"
 #include "cuda/prove/selection.h"
@@ -15,26 +14,14 @@
 namespace cuzk::cuda::prove {
 namespace {
 
-// Copies on all processors: one of them cannot keep up with the link to the device.
-template <class T>
-void copy_in_parallel(T* to, std::span<const T> from) {
-  constexpr std::size_t kGrainBytes = std::size_t{1} << 20;
-  base::parallel_for(0, from.size(), kGrainBytes / sizeof(T),
-                     [&](std::size_t begin, std::size_t end) {
-                       std::memcpy(to + begin, from.data() + begin, (end - begin) * sizeof(T));
-                     });
-}
-
 // The scalars of a run before each of its words.
 template <class F>
-void write_ranks(const r1cs::CompactWitness<F>& run, std::uint32_t* out) {
-  constexpr std::size_t kGrainWords = std::size_t{1} << 15;
-  base::parallel_for(0, run.scalar_mask().words().size(), kGrainWords,
-                     [&](std::size_t begin, std::size_t end) {
-                       for (std::size_t word = begin; word < end; ++word) {
-                         out[word] = static_cast<std::uint32_t>(run.scalar_rank(64 * word));
-                       }
-                     });
+HostImage::WriteWords ranks_of(const r1cs::CompactWitness<F>& run) {
+  return [&run](std::size_t first, std::span<std::uint32_t> out) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = static_cast<std::uint32_t>(run.scalar_rank(64 * (first + i)));
+    }
+  };
 }
 
 msm::MsmPolicy policy_within(std::uint64_t limit_bytes) {
@@ -242,17 +229,15 @@ class ProofRun {
                                    lane_.compute, lane_.copy, inputs_.control.cancel);
   }
 
-  // Packs the witness into pinned memory as it will lie on the device, and queues one copy.
-  base::Status upload_witness() {
-    CUZK_TRY_STATUS(lane_.grow_staging(sizes_.witness_bytes));
-    const auto staging = lane_.staging.template span<std::byte>(sizes_.witness_bytes);
-    std::byte* const base = reinterpret_cast<std::byte*>(witness_.inputs.data);
+  // The witness as it will lie on the device, from `base` on.
+  HostImage witness_image(const std::byte* base) const {
+    HostImage image;
     const auto place = [&]<class T>(const device::DeviceSpan<T>& part) {
-      return reinterpret_cast<T*>(staging.data() +
-                                  (reinterpret_cast<std::byte*>(part.data) - base));
+      return static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(part.data) - base);
     };
     const auto put = [&]<class T>(const device::DeviceSpan<T>& part, std::span<const T> values) {
-      if (part.size != 0) copy_in_parallel<T>(place(part), values);
+      CUZK_CHECK(part.size == values.size());
+      image.add<T>(place(part), values);
     };
     const auto& assignment = *inputs_.assignment;
     put(witness_.inputs, std::span<const Fr>(assignment.inputs));
@@ -262,9 +247,26 @@ class ProofRun {
     put(witness_.input_mask, input_run_.scalar_mask().words());
     put(witness_.aux_bits, assignment.aux.bits().words());
     put(witness_.aux_mask, assignment.aux.scalar_mask().words());
-    write_ranks(input_run_, place(witness_.input_rank));
-    write_ranks(assignment.aux, place(witness_.aux_rank));
-    return device::copy_bytes_to_device(lane_.compute, base, staging.data(), staging.size());
+    image.add_words(place(witness_.input_rank), witness_.input_rank.size, ranks_of(input_run_));
+    image.add_words(place(witness_.aux_rank), witness_.aux_rank.size, ranks_of(assignment.aux));
+    return image;
+  }
+
+  // Packs the witness into staging and queues one copy, or several where staging is too small.
+  base::Status upload_witness() {
+    const std::uint64_t bytes = sizes_.witness_bytes;
+    if (bytes == 0) return base::ok_status();
+    CUZK_TRY_STATUS(lane_.grow_staging(bytes));
+    auto* const base = reinterpret_cast<std::byte*>(witness_.inputs.data);
+    const HostImage image = witness_image(base);
+    const std::span<std::byte> staging = lane_.staging.bytes();
+    if (staging.size() < bytes) {
+      return copy_through(
+          lane_.compute, staging, lane_.staging_free, base, bytes, 1,
+          [&](std::uint64_t first, std::span<std::byte> out) { image.write(first, out); });
+    }
+    image.write(0, staging.first(bytes));
+    return device::copy_bytes_to_device(lane_.compute, base, staging.data(), bytes);
   }
 
   RunView<Fr> input_view() const {
@@ -392,16 +394,21 @@ class ProofRun {
     CUZK_TRY_STATUS(transform.inverse(lane_.compute, a, Order::kNaturalToReversed, Points::kCoset));
     CUZK_TRY_STATUS(quotient_integers<Fr>(lane_.compute, a, reading(c), circuit_.quotient_scale()));
     CUZK_TRY_STATUS(transform.reverse_order(lane_.compute, a));
-    auto* top = lane_.results.template span<Fr>(1).data();
-    CUZK_TRY_STATUS(device::download<Fr>(lane_.compute, {top, 1}, a.subset(a.size - 1, 1)));
+    CUZK_TRY_STATUS(device::download<Fr>(lane_.compute, {top(), 1}, a.subset(a.size - 1, 1)));
     has_top_ = true;
     return end_stage("transforms");
+  }
+
+  // Where the coefficient of degree m - 1 arrives.
+  Fr* top() const {
+    static_assert(sizeof(Fr) <= kResultBytes);
+    return reinterpret_cast<Fr*>(lane_.results.bytes().data());
   }
 
   // deg h <= m - 2 whatever the witness: anything else is a fault of arithmetic or memory. The
   // stream was waited for.
   base::Status check_degree() {
-    if (!has_top_ || lane_.results.template span<Fr>(1)[0].is_zero()) return base::ok_status();
+    if (!has_top_ || top()->is_zero()) return base::ok_status();
     return base::Error{base::ErrorKind::kInternal,
                        "the quotient polynomial has a coefficient of degree m - 1: device " +
                            std::to_string(context_.info().index) + " computes wrongly"};

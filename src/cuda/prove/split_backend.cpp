@@ -20,7 +20,7 @@ namespace {
 template <class C>
 struct Seat {
   Seat(std::shared_ptr<Context> own_context, unsigned lane_count)
-      : context(std::move(own_context)), lanes(lane_count) {}
+      : context(std::move(own_context)), lanes(context->info().index, lane_count) {}
   std::shared_ptr<Context> context;
   LanePool lanes;
   CircuitCache<C> circuits;

@@ -394,6 +394,10 @@
         ];
         if (device.total_bytes)
           facts.push(`${bytes(device.free_bytes)} of ${bytes(device.total_bytes)} free`);
+        if (device.streamed_bytes)
+          facts.push(
+            `${bytes(device.streamed_bytes)} of keys copied, ${bytes(device.shared_bytes)} shared`,
+          );
         if (device.failures) facts.push(plural(device.failures, 'failure'));
         if (device.wrong_proofs) facts.push(plural(device.wrong_proofs, 'wrong proof'));
         box.append(head, slots, node('span', 'quiet', facts.join(' · ')));
