@@ -309,6 +309,7 @@ void sweep_multiplications(Suite& suite, std::size_t size_log2) {
       MsmPolicy policy;
       policy.window_count = windows + more;
       policy.affine_rounds_max = rounds;
+      policy.late_rounds_max = 0;
       policy.affine_entries_min = 1.5;
       policy.affine_count_min = 0;
       run(policy);

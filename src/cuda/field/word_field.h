@@ -62,6 +62,7 @@ class alignas(16) WordField {
   using Constants = WordConstants<P>;
   using Host = cuzk::field::PrimeField<P>;
   static constexpr int W = Constants::kWordCount;
+  static constexpr bool kIsLazy = Constants::kSumsTwoProducts;  // products take lazy operands
   static_assert(W % 4 == 0, "rows are taken in pairs, memory in 16-byte pieces");
 
   Word word[W] = {};
@@ -162,7 +163,10 @@ class alignas(16) WordField {
 
   // Lazy arithmetic: values below 2 p stand for their residues, so that a product needs no final
   // subtraction. `reduced` operands are below p. normalised() brings a value below p again.
-  CUZK_HD static CUZK_OUT_OF_LINE WordField called_lazy_product(WordField reduced, WordField lazy) {
+  // Where R > 4 p (Constants::kSumsTwoProducts) both operands of a product may be lazy: the result
+  // is below p (4 p / R) + p < 2 p.
+  CUZK_HD static CUZK_INLINE WordField lazy_product(const WordField& reduced,
+                                                    const WordField& lazy) {
     // The lazy operand is the one that is read word by word: then rows stay below
     // 2 p 2^32 whatever it holds, and the result below p (2 p / R) + p < 2 p.
     Rows rows;
@@ -174,6 +178,15 @@ class alignas(16) WordField {
     }
     return rows.value();
   }
+  CUZK_HD static CUZK_OUT_OF_LINE WordField called_lazy_product(WordField reduced, WordField lazy) {
+    return lazy_product(reduced, lazy);
+  }
+  // Both lazy.
+  CUZK_HD CUZK_INLINE WordField lazy_times(const WordField& b) const
+      requires(WordConstants<P>::kSumsTwoProducts) {
+    return called_lazy_product(*this, b);
+  }
+  CUZK_HD CUZK_INLINE WordField lazy_squared() const;  // of a lazy value, where R > 4 p
   CUZK_HD static CUZK_INLINE WordField lazy_sum(const WordField& a, const WordField& b) {
     WordField sum, less;
     Flag flag;
@@ -202,6 +215,34 @@ class alignas(16) WordField {
     return out;
   }
   CUZK_HD CUZK_INLINE WordField normalised() const { return reduced_once(); }
+  // a + b, a - b and -a of reduced values as lazy ones, for fewer instructions. -0 becomes p.
+  CUZK_HD static CUZK_INLINE WordField loose_sum(const WordField& a, const WordField& b) {
+    WordField out;
+    Flag flag;
+    out.word[0] = add_start(flag, a.word[0], b.word[0]);
+    CUZK_UNROLL for (int i = 1; i + 1 < W; ++i) {
+      out.word[i] = add_next(flag, a.word[i], b.word[i]);
+    }
+    out.word[W - 1] = add_end(flag, a.word[W - 1], b.word[W - 1]);
+    return out;
+  }
+  CUZK_HD static CUZK_INLINE WordField loose_difference(const WordField& a, const WordField& b) {
+    return loose_sum(a, b.loose_negated());
+  }
+  CUZK_HD CUZK_INLINE WordField loose_negated() const {
+    WordField out;
+    Flag flag;
+    out.word[0] = sub_start(flag, Constants::modulus(0), word[0]);
+    CUZK_UNROLL for (int i = 1; i + 1 < W; ++i) {
+      out.word[i] = sub_next(flag, Constants::modulus(i), word[i]);
+    }
+    out.word[W - 1] = sub_end(flag, Constants::modulus(W - 1), word[W - 1]);
+    return out;
+  }
+  // False only for lazy values that are no multiple of p; true for few others: a look at one word.
+  CUZK_HD CUZK_INLINE bool may_be_zero() const {
+    return word[0] * (0 - Constants::kNegatedInverse) < 2;  // k for k p
+  }
 
   // The Montgomery form of the plain integer in `word` (below the modulus), and back.
   CUZK_HD WordField to_montgomery() const {
@@ -440,7 +481,7 @@ struct WordField<P>::Folds {
 // Products of unlike words once, doubled, plus the squares: W (W + 1) / 2 WIDE for a^2 instead of
 // W^2, then the fold of the low half and one addition of the high half.
 template <class P>
-CUZK_HD CUZK_INLINE WordField<P> WordField<P>::squared() const {
+CUZK_HD CUZK_INLINE WordField<P> WordField<P>::lazy_squared() const {
   // Word i of `even` weighs 2^(32 i), word i of `odd` 2^(32 (i + 1)), as in Rows.
   Word even[2 * W] = {}, odd[2 * W] = {};
   CUZK_UNROLL for (int i = 0; i + 1 < W; ++i) {
@@ -490,7 +531,12 @@ CUZK_HD CUZK_INLINE WordField<P> WordField<P>::squared() const {
     out.word[i] = add_next(flag, out.word[i], sum[W + i]);
   }
   out.word[W - 1] = add_end(flag, out.word[W - 1], sum[2 * W - 1]);
-  return out.reduced_once();
+  return out;
+}
+
+template <class P>
+CUZK_HD CUZK_INLINE WordField<P> WordField<P>::squared() const {
+  return lazy_squared().reduced_once();
 }
 
 }  // namespace cuzk::cuda::field

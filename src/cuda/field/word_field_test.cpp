@@ -96,6 +96,38 @@ TYPED_TEST(WordFieldLaws, KeepsLazyValuesBelowTwiceTheModulus) {
   }
 }
 
+// Fields with room for 4 p: both operands may be lazy, and differences skip their masks.
+TYPED_TEST(WordFieldLaws, MultipliesLazyByLazyWhereThereIsRoom) {
+  using Host = typename TestFixture::Host;
+  using Word = typename TestFixture::Word;
+  if constexpr (Word::Constants::kSumsTwoProducts) {
+    const auto expect = [](const Word& lazy, const Host& expected) {
+      ASSERT_EQ(TestFixture::host(lazy.normalised()), expected);  // so it was below 2 p
+    };
+    const auto samples = field_samples<Host>(12, 6);
+    for (const Host& a : samples) {
+      for (const Word& x : lazy_forms<Word>(a)) {
+        expect(x.lazy_squared(), a.squared());
+        EXPECT_TRUE(!a.is_zero() || x.may_be_zero());
+      }
+      expect(TestFixture::word(a).loose_negated(), -a);
+      EXPECT_TRUE(Word::loose_difference(TestFixture::word(a), TestFixture::word(a)).may_be_zero());
+      for (const Host& b : samples) {
+        expect(Word::loose_sum(TestFixture::word(a), TestFixture::word(b)), a + b);
+        const Word difference = Word::loose_difference(TestFixture::word(a), TestFixture::word(b));
+        if (a == b) continue;  // p itself
+        expect(difference, a - b);
+        // Wrongly only by the low word: that of 0 or of p.
+        const auto low = difference.word[0];
+        EXPECT_EQ(difference.may_be_zero(), low == 0 || low == Word::Constants::modulus(0));
+        for (const Word& x : lazy_forms<Word>(a)) {
+          for (const Word& y : lazy_forms<Word>(b)) expect(x.lazy_times(y), a * b);
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(WordFieldLaws, ConvertsInvertsAndRaises) {
   using Host = typename TestFixture::Host;
   using Word = typename TestFixture::Word;

@@ -37,6 +37,29 @@ struct WordQuadratic {
   CUZK_HD CUZK_INLINE WordQuadratic squared() const { return called_square(*this); }
   CUZK_HD CUZK_INLINE WordQuadratic times(const WordQuadratic& b) const { return *this * b; }
   CUZK_HD CUZK_INLINE WordQuadratic squared_there() const { return squared(); }
+  // The names of lazy arithmetic (word_field.h); here everything is reduced.
+  static constexpr bool kIsLazy = false;
+  CUZK_HD CUZK_INLINE WordQuadratic lazy_times(const WordQuadratic& b) const { return *this * b; }
+  CUZK_HD static CUZK_INLINE WordQuadratic lazy_product(const WordQuadratic& a,
+                                                        const WordQuadratic& b) {
+    return a * b;
+  }
+  CUZK_HD CUZK_INLINE WordQuadratic lazy_squared() const { return squared(); }
+  CUZK_HD CUZK_INLINE WordQuadratic normalised() const { return *this; }
+  CUZK_HD static CUZK_INLINE WordQuadratic lazy_difference(const WordQuadratic& a,
+                                                           const WordQuadratic& b) {
+    return a - b;
+  }
+  CUZK_HD static CUZK_INLINE WordQuadratic loose_sum(const WordQuadratic& a,
+                                                     const WordQuadratic& b) {
+    return a + b;
+  }
+  CUZK_HD static CUZK_INLINE WordQuadratic loose_difference(const WordQuadratic& a,
+                                                            const WordQuadratic& b) {
+    return a - b;
+  }
+  CUZK_HD CUZK_INLINE WordQuadratic loose_negated() const { return -*this; }
+  CUZK_HD CUZK_INLINE bool may_be_zero() const { return is_zero(); }
   // a b - c d.
   CUZK_HD static CUZK_INLINE WordQuadratic difference_of_products(const WordQuadratic& a,
                                                                   const WordQuadratic& b,

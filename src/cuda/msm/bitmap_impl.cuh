@@ -45,7 +45,7 @@ inline MsmPlan bitmap_plan(std::size_t count) {
   plan.run_length_max = plan.policy.run_length_min = 16;
   plan.merge_run = 16;
   plan.policy.affine_entries_min = kWorthARound;  // of the one bucket
-  plan.affine_rounds = kRoundsMax;
+  plan.affine_rounds = plan.policy.affine_rounds_max = kRoundsMax;
   return plan;
 }
 

@@ -80,6 +80,7 @@ void choose_steps(MsmPlan& plan, std::uint64_t limit_bytes) {
   plan.affine_entry_min = affine_entry_min<G>(policy);
   plan.run_length_max = policy.run_length_max;
   plan.affine_rounds = policy.affine_rounds_max;
+  if (plan.affine_rounds > 0) plan.affine_rounds += policy.late_rounds_max;
   const MsmPlan::Steps steps = plan.steps_of(plan.part_count_max);
   plan.affine_rounds = steps.affine_rounds;
   const double heads = static_cast<double>(plan.part_count_max) * plan.layout.window_count /

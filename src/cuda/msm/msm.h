@@ -47,7 +47,8 @@ struct MsmPlan {
   // Outputs of one thread in a round. Long runs share an inversion among more outputs, short ones
   // leave less of a device idle at the end; with four million threads that is no matter.
   static constexpr int kPairRunShort = 32, kPairRunLong = 64;
-  // Rounds and run length for a part of `terms` terms: small parts take fewer and shorter ones.
+  // Rounds and run length for a part of `terms` terms: small parts take fewer and shorter ones,
+  // long lists more.
   // Runs are long where there is enough work for all threads, else short, since then the longest
   // chain of additions is what takes the time.
   struct Steps {
@@ -59,14 +60,19 @@ struct MsmPlan {
     const std::size_t entries = entries_of(terms);
     double per_bucket =
         static_cast<double>(entries) / static_cast<double>(layout.bucket_count_max());
+    double all = static_cast<double>(terms) * layout.window_count;
+    const double pairs = all / 2;
     while (entries >= affine_entry_min && steps.affine_rounds < affine_rounds &&
            per_bucket >= policy.affine_entries_min) {
+      const bool is_late = steps.affine_rounds >= policy.affine_rounds_max;
+      if (is_late &&
+          (per_bucket < 2 * policy.affine_entries_min || all / 2 < policy.late_pairs_min)) {
+        break;
+      }
       ++steps.affine_rounds;
       per_bucket /= 2;
+      all /= 2;
     }
-    const double all =
-        static_cast<double>(terms) * layout.window_count / (1 << steps.affine_rounds);
-    const double pairs = static_cast<double>(terms) * layout.window_count / 2;
     if (pairs / kPairRunLong > 4e6) steps.pair_run_length = kPairRunLong;
     while (steps.run_length > policy.run_length_min &&
            all / steps.run_length < policy.threads_wanted) {

@@ -29,6 +29,10 @@ struct MsmPolicy {
   std::size_t affine_count_min = std::size_t{3} << 20;
   int affine_rounds_max = 3;
   double affine_entries_min = 4;
+  // More rounds after those where tables of multiples leave few and long lists: while the average
+  // bucket holds twice that, and a round has late_pairs_min pairs to fill the device with.
+  int late_rounds_max = 2;
+  double late_pairs_min = 2e7;
   // Bytes of bases from which warps fetch points together in the first round: gathers over fewer
   // bytes are not what a round waits for.
   std::uint64_t wide_bytes_min = std::uint64_t{800} << 20;

@@ -71,19 +71,59 @@ struct PairIndices {
     index[0] = list.index_of(entry);
     index[1] = is_pair ? list.index_of(entry + 1) : kNoEntry;
   }
-  // Point i of the lane, which has come to its slot.
+  // Point i of the lane, which has come to its slot, without and with its sign.
+  __device__ static AffinePoint<T> raw_point(const std::byte* slot, int i) {
+    return reinterpret_cast<const AffinePoint<T>*>(slot)[i];
+  }
   __device__ AffinePoint<T> point(const std::byte* slot, int i) const {
     AffinePoint<T> out = reinterpret_cast<const AffinePoint<T>*>(slot)[i];
     if ((index[i] & kSignBit) != 0) out.y = -out.y;
     return out;
   }
-  // pair_denominator; reads y only where x does not decide.
-  __device__ bool denominator(const std::byte* slot, T& out) const {
+  // What few pairs need, out of the way of a prime field's short code. Over an extension field,
+  // whose products are calls in any case, all pairs share one way: with two it is 5 % slower.
+  __device__ static CUZK_OUT_OF_LINE PairKind exact_denominator(const AffinePoint<T>& p,
+                                                                const AffinePoint<T>& q, T& out) {
+    if (!pair_denominator(p, q, out)) return PairKind::kNoSlope;
+    return p.x == q.x ? PairKind::kTangent : PairKind::kChord;
+  }
+  __device__ static CUZK_OUT_OF_LINE void exact_sum(AffinePoint<T>& p, const AffinePoint<T>& q,
+                                                    PairKind kind, const T& inverse) {
+    p = pair_sum(p, q, kind != PairKind::kNoSlope, inverse.normalised());
+  }
+  // The pair's kind and a lazy denominator; reads y only where x does not decide.
+  __device__ PairKind denominator(const std::byte* slot, T& out) const {
+    if (!is_pair) return PairKind::kNoSlope;
     const auto* points = reinterpret_cast<const AffinePoint<T>*>(slot);
     const T p = points[0].x, q = points[1].x;
-    out = q - p;
-    if (!out.is_zero() && !p.is_zero() && !q.is_zero()) return true;
-    return pair_denominator(point(slot, 0), point(slot, 1), out);
+    out = T::loose_difference(q, p);
+    if (!out.may_be_zero() && !p.may_be_zero() && !q.may_be_zero()) return PairKind::kChord;
+    if constexpr (!T::kIsLazy) {
+      const bool has_slope = pair_denominator(point(slot, 0), point(slot, 1), out);
+      return has_slope ? PairKind::kTangent : PairKind::kNoSlope;
+    }
+    T exact;  // a copy, so that only this rare path takes an address
+    const PairKind kind = exact_denominator(point(slot, 0), point(slot, 1), exact);
+    out = exact;
+    return kind;
+  }
+  // The sum of the points as they came from the slot, signs not yet applied.
+  __device__ AffinePoint<T> sum(PairKind kind, AffinePoint<T> p, AffinePoint<T> q,
+                                const T& inverse) const {
+    const bool negates_p = (index[0] & kSignBit) != 0, negates_q = (index[1] & kSignBit) != 0;
+    if (T::kIsLazy && kind == PairKind::kChord) {
+      if (negates_p) p.y = p.y.loose_negated();
+      if (negates_q) q.y = q.y.loose_negated();
+      return chord_sum(p, q, inverse);
+    }
+    if (negates_p) p.y = -p.y;
+    if (!is_pair) return p;
+    if (negates_q) q.y = -q.y;
+    if constexpr (!T::kIsLazy) return pair_sum(p, q, kind != PairKind::kNoSlope, inverse);
+    const T exact_inverse = inverse;
+    AffinePoint<T> other = p;
+    exact_sum(other, q, kind, exact_inverse);
+    return other;
   }
   // The partial product that came with the points.
   __device__ static T partial(const std::byte* slot) {
@@ -103,22 +143,22 @@ struct PairIndices {
   template <int kBytes, int kSlotBytes>
   __device__ void start_points(const AffinePoint<T>* bases, std::byte* warp_slots) const {
     constexpr int kPieces = kBytes / 16, kPeriod = kPieces % 3 == 0 ? 3 : 1;
-    constexpr int kPoints = 32 * kPeriod / kPieces;  // of all lanes' pairs, in a period
-    static_assert(32 * kPeriod % kPieces == 0 && kPoints % 2 == 0);
+    constexpr int kPoints = 32 * kPeriod / kPieces;  // in a period
+    static_assert(32 * kPeriod % kPieces == 0 && 32 % kPoints == 0);
+    constexpr std::uint32_t kNoPlace = kNoEntry & ~kSignBit;
+    const std::uint32_t places[2] = {index[0] & ~kSignBit, index[1] & ~kSignBit};
     const int lane = lane_now();
     CUZK_UNROLL for (int b = 0; b < kPeriod; ++b) {
       const int piece = 32 * b + lane, point = piece / kPieces, part = piece % kPieces;
-      const bool is_second = point % 2 != 0;
-      std::byte* to = warp_slots + point / 2 * kSlotBytes + point % 2 * kBytes + part * 16;
+      std::byte* to = warp_slots + point * kSlotBytes + part * 16;
       const std::byte* from = reinterpret_cast<const std::byte*>(bases) + part * 16;
-      CUZK_UNROLL for (int a = 0; a < 2 * kPieces / kPeriod; ++a) {
-        const int owner = point / 2 + a * (kPoints / 2);
-        const std::uint32_t first = __shfl_sync(0xffffffff, index[0], owner);
-        const std::uint32_t second = __shfl_sync(0xffffffff, index[1], owner);
-        const std::uint32_t wanted = is_second ? second : first;
-        if (wanted == kNoEntry) continue;
-        start_copy(to + a * (kPoints / 2) * kSlotBytes,
-                   from + std::size_t{wanted & ~kSignBit} * sizeof(AffinePoint<T>));
+      CUZK_UNROLL for (int a = 0; a < 32; a += kPoints) {
+        CUZK_UNROLL for (int i = 0; i < 2; ++i) {
+          const std::uint32_t place = __shfl_sync(0xffffffff, places[i], point + a);
+          if (place == kNoPlace) continue;
+          start_copy(to + a * kSlotBytes + i * kBytes,
+                     from + std::size_t{place} * sizeof(AffinePoint<T>));
+        }
       }
     }
   }

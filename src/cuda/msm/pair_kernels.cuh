@@ -94,12 +94,13 @@ struct PairWalker {
   }
 };
 
-// The outputs of one thread and of its warp in a round.
+// The outputs of one thread, of its warp and of its block in a round.
 struct PairRun {
   std::uint32_t thread;       // of the window
   std::uint32_t warp_thread;  // the first of the warp
   std::uint32_t first;        // output
-  int here, steps;            // outputs of the thread, and of the warp's first thread: the most
+  // Outputs of the thread, and of the first threads of warp and block, which have the most.
+  int here, steps, block_steps;
 
   // Threads past the last have none; all lanes of a warp must be there.
   template <class T>
@@ -109,8 +110,12 @@ struct PairRun {
     const std::uint32_t count = round.out_offsets(w)[round.in.bucket_count];
     const std::uint32_t length = static_cast<std::uint32_t>(round.run_length);
     first = thread * length;
-    here = first < count ? static_cast<int>(min(length, count - first)) : 0;
+    here = outputs_from(first, length, count);
     steps = __shfl_sync(0xffffffff, here, 0);
+    block_steps = outputs_from(block * kPairThreads * length, length, count);
+  }
+  __device__ static int outputs_from(std::uint32_t at, std::uint32_t length, std::uint32_t count) {
+    return at < count ? static_cast<int>(min(length, count - at)) : 0;
   }
   // Lanes of the warp that have an output k.
   __device__ int lanes_at(int k) const { return __popc(__ballot_sync(0xffffffff, k < here)); }
@@ -143,10 +148,10 @@ __global__ void __launch_bounds__(kPairThreads, kForwardBlocks<T>)
       }
       wait_for_copies();
       const T p = reinterpret_cast<const T*>(slot)[0], q = reinterpret_cast<const T*>(slot)[1];
-      T denominator = q - p;
+      T denominator = T::loose_difference(q, p);
       bool has_slope = pair.is_pair;
       // Only where x does not decide are y read.
-      if (has_slope && (denominator.is_zero() || p.is_zero() || q.is_zero())) {
+      if (has_slope && (denominator.may_be_zero() || p.may_be_zero() || q.may_be_zero())) {
         has_slope = pair_denominator(list.at(pair.index[0]), list.at(pair.index[1]), denominator);
       }
       reinterpret_cast<T*>(slot)[2] = product;
@@ -154,7 +159,7 @@ __global__ void __launch_bounds__(kPairThreads, kForwardBlocks<T>)
       if (k + 1 < run.steps) {
         after.template start_points<sizeof(T), kSlot>(list.bases, warp_slots);
       }
-      if (has_slope) product = product.times(denominator);
+      if (has_slope) product = product.lazy_times(denominator);
     }
   }
   round.total[w * round.thread_count + run.thread] = product;
@@ -192,20 +197,19 @@ __global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T>)
     }
     wait_for_own_copies();
     T denominator, own_inverse;
-    const bool has_slope = pair.is_pair && pair.denominator(slot, denominator);
-    if (has_slope) {
-      own_inverse = inverse.times(pair.partial(slot));
-      inverse = inverse.times(denominator);
+    const PairKind kind = pair.denominator(slot, denominator);
+    if (kind != PairKind::kNoSlope) {
+      own_inverse = inverse.lazy_times(pair.partial(slot));
+      inverse = inverse.lazy_times(denominator);
     }
-    AffinePoint<T> sum = pair.point(slot, 0), q;
-    if (pair.is_pair) q = pair.point(slot, 1);
+    const AffinePoint<T> p = pair.raw_point(slot, 0), q = pair.raw_point(slot, 1);
     if (k > 0) before.start_own_points(list.bases, partial, slot);
-    if (pair.is_pair) sum = pair_sum(sum, q, has_slope, own_inverse);
-    *out = sum;
+    *out = pair.sum(kind, p, q, own_inverse);
   }
 }
 
-// The same with the warp fetching and storing together.
+// The same with the warp fetching and storing together. The warps of a block stay at the same
+// output: a step is longer than what a multiprocessor keeps of code, and they read it once for all.
 template <class T>
 __global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T>)
     pair_backward_together_kernel(const PairRound<T> round) {
@@ -217,7 +221,6 @@ __global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T>)
   std::byte* warp_slots = slots + threadIdx.x / 32 * 32 * kSlot;
   std::byte* slot = warp_slots + threadIdx.x % 32 * kSlot;
   const PairRun run(round, w, blockIdx.x);
-  if (run.steps == 0) return;
   // Pointers instead of indices: their products would take the multipliers' time.
   const WindowList<T> list = round.in.window(w);
   const T* partial = round.partial_of(w, run.warp_thread, run.steps - 1);
@@ -226,10 +229,14 @@ __global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T>)
   PairWalker<T> walker(round, w, run.here > 0 ? run.first + run.here - 1 : 0);
   T inverse = round.total[w * round.thread_count + run.thread];
   PairIndices<T> pair, before;
-  if (run.here == run.steps) before.read(list, walker);
-  before.template start_points<sizeof(Point), kSlot>(list.bases, warp_slots);
-  start_row<T, kSlot>(warp_slots + kPartialAt, partial);
-  for (int k = run.steps - 1; k >= 0; --k, --out) {
+  if (run.steps > 0) {
+    if (run.here == run.steps) before.read(list, walker);
+    before.template start_points<sizeof(Point), kSlot>(list.bases, warp_slots);
+    start_row<T, kSlot>(warp_slots + kPartialAt, partial);
+  }
+  for (int k = run.block_steps - 1; k >= 0; --k) {
+    __syncthreads();
+    if (k >= run.steps) continue;
     pair = before;
     if (k > 0 && k <= run.here) {
       if (k < run.here) walker.previous();
@@ -237,26 +244,21 @@ __global__ void __launch_bounds__(kPairThreads, kBackwardBlocks<T>)
     }
     partial -= round.thread_count;
     wait_for_copies();
-    bool has_slope = pair.is_pair;
-    T own_inverse;
-    if (has_slope) {
-      T denominator;
-      has_slope = pair.denominator(slot, denominator);
-      if (has_slope) {
-        own_inverse = inverse.times(pair.partial(slot));
-        inverse = inverse.times(denominator);
-      }
+    T denominator, own_inverse;
+    const PairKind kind = pair.denominator(slot, denominator);
+    if (kind != PairKind::kNoSlope) {
+      own_inverse = inverse.lazy_times(pair.partial(slot));
+      inverse = inverse.lazy_times(denominator);
     }
-    Point sum = pair.point(slot, 0), q;
-    if (pair.is_pair) q = pair.point(slot, 1);
+    const Point p = pair.raw_point(slot, 0), q = pair.raw_point(slot, 1);
     __syncwarp();  // all lanes have read
     if (k > 0) {
       before.template start_points<sizeof(Point), kSlot>(list.bases, warp_slots);
       start_row<T, kSlot>(warp_slots + kPartialAt, partial);
     }
-    if (pair.is_pair) sum = pair_sum(sum, q, has_slope, own_inverse);
-    *reinterpret_cast<Point*>(slot + kSumAt) = sum;
+    *reinterpret_cast<Point*>(slot + kSumAt) = pair.sum(kind, p, q, own_inverse);
     store_row<Point, kSlot>(warp_slots + kSumAt, out, round.run_length, run.lanes_at(k));
+    --out;
   }
 }
 

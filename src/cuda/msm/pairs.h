@@ -8,6 +8,13 @@
 
 namespace cuzk::cuda::msm {
 
+// What a pair's sum needs.
+enum class PairKind {
+  kNoSlope,  // an infinite operand, opposite points, or no pair
+  kTangent,  // equal points
+  kChord,
+};
+
 // The denominator of p + q: x_q - x_p, or 2 y when q = p. False, and nothing to invert, when the
 // sum needs no slope: an infinite operand or q = -p.
 template <class T>
@@ -19,6 +26,22 @@ CUZK_HD CUZK_INLINE bool pair_denominator(const curve::AffinePoint<T>& p,
   if (!(p.y == q.y)) return false;
   denominator = p.y.doubled();
   return !denominator.is_zero();
+}
+
+// p + q for finite points of unlike x, with the inverse of q.x - p.x: what almost every pair is.
+// Coordinates are reduced, but y may be the modulus for zero, and `inverse` is lazy (word_field.h).
+// Inlined with its products: without calls no operand is moved, and of what is left the compiler
+// puts almost nothing but products on the multipliers' pipe.
+template <class T>
+CUZK_HD CUZK_INLINE curve::AffinePoint<T> chord_sum(const curve::AffinePoint<T>& p,
+                                                    const curve::AffinePoint<T>& q,
+                                                    const T& inverse) {
+  const T slope = T::lazy_product(T::loose_difference(q.y, p.y), inverse);
+  curve::AffinePoint<T> sum;
+  sum.x = T::lazy_difference(slope.lazy_squared(), T::loose_sum(p.x, q.x)).normalised();
+  const T fall = T::lazy_product(slope, T::loose_difference(p.x, sum.x));
+  sum.y = T::lazy_difference(fall, p.y).normalised();
+  return sum;
 }
 
 // p + q, with `inverse` that of the denominator where there is one.

@@ -56,5 +56,33 @@ TYPED_TEST(PairLaws, AddAllKindsOfPairs) {
   }
 }
 
+// The way of almost every pair: lazy denominator, lazy inverse, signs as lazy negations.
+TYPED_TEST(PairLaws, ChordsAddPointsOfUnlikeX) {
+  using T = curve::Coordinate<TypeParam>;
+  using Sum = cuzk::curve::Jacobian<TypeParam>;
+  std::vector<typename TestFixture::Host> points;
+  Sum next = Sum::from_affine(TypeParam::generator());
+  for (int i = 0; i < 6; ++i, next = next.doubled() + TypeParam::generator()) {
+    points.push_back(next.to_affine());
+  }
+  for (const auto& p : points) {
+    for (const auto& q : points) {
+      auto a = TestFixture::word(p), b = TestFixture::word(q);
+      const T denominator = T::loose_difference(b.x, a.x);
+      ASSERT_EQ(denominator.may_be_zero(), p == q);
+      if (p == q) continue;
+      // A product by one, so that what is not reduced stays so.
+      const T inverse = denominator.inverse().lazy_times(T::one());
+      EXPECT_EQ(TestFixture::host(chord_sum(a, b, inverse)), (Sum::from_affine(p) + q).to_affine());
+      b.y = b.y.loose_negated();
+      EXPECT_EQ(TestFixture::host(chord_sum(a, b, inverse)),
+                (Sum::from_affine(p) + (-q)).to_affine());
+      a.y = a.y.loose_negated();
+      EXPECT_EQ(TestFixture::host(chord_sum(a, b, inverse)),
+                (Sum::from_affine(-p) + (-q)).to_affine());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cuzk::cuda::msm

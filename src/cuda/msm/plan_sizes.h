@@ -22,6 +22,8 @@ inline std::size_t head_count(std::size_t entries, std::size_t bucket_count, Msm
 
 // The most heads of a set, for any part up to the largest: that of the largest, of the largest that
 // takes fewer rounds, and of those whose runs are shortened until threads_wanted threads have work.
+// A late round is missed by other conditions than an early one: there the bound is the largest part
+// without it.
 inline std::size_t head_count_max(const MsmPlan& plan) {
   const std::size_t bucket_count = plan.layout.bucket_count_max();
   const std::size_t entries = plan.entry_count_max();
@@ -29,8 +31,11 @@ inline std::size_t head_count_max(const MsmPlan& plan) {
   if (!plan.is_in_parts) return most;
   for (int rounds = 0; rounds < plan.affine_rounds; ++rounds) {
     const double full = plan.policy.affine_entries_min * static_cast<double>(bucket_count);
-    const std::size_t below = std::max(
-        plan.affine_entry_min, static_cast<std::size_t>(full * static_cast<double>(1 << rounds)));
+    const std::size_t below =
+        rounds >= plan.policy.affine_rounds_max
+            ? entries
+            : std::max(plan.affine_entry_min,
+                       static_cast<std::size_t>(full * static_cast<double>(1 << rounds)));
     const MsmPlan::Steps steps = {rounds, plan.run_length_max};
     most = std::max(most, head_count(std::min(entries, below), bucket_count, steps));
   }

@@ -26,7 +26,7 @@ TEST(HeadCountMax, IsEnoughForEveryPart) {
     for (const int tables : {1, 2, 6, 13}) {
       for (const int sets : {1, 2, 7, 12, 16}) {
         if (tables * sets < 12 || tables * sets > kWindowsMax) continue;
-        for (const int rounds : {0, 1, 3}) {
+        for (const int rounds : {0, 1, 3, 5}) {
           const MsmPlan plan = plan_of(largest, tables, sets, rounds, true);
           const std::size_t room = head_count_max(plan);
           // All neighbourhoods of sizes, eight steps an octave, and the largest.
@@ -64,6 +64,15 @@ TEST(PlanSteps, SmallPartsTakeShorterRunsAndFewerRounds) {
     }
   }
   EXPECT_EQ(rounds, 3);
+}
+
+TEST(PlanSteps, LongListsTakeLateRoundsWhereThereIsWorkForThem) {
+  const std::size_t many = std::size_t{1} << 26, few = std::size_t{1} << 22;
+  EXPECT_EQ(plan_of(many, 6, 2, 5, false).steps_of(many).affine_rounds, 5);
+  EXPECT_EQ(plan_of(many, 2, 6, 5, false).steps_of(many).affine_rounds, 4);
+  EXPECT_EQ(plan_of(many, 1, 12, 5, false).steps_of(many).affine_rounds, 3);  // short lists
+  EXPECT_EQ(plan_of(few, 13, 1, 5, false).steps_of(few).affine_rounds, 3);    // too few pairs
+  EXPECT_EQ(plan_of(many, 6, 2, 3, false).steps_of(many).affine_rounds, 3);   // not planned
 }
 
 TEST(PlanSteps, RunsOfPairsAreLongOnlyWhereThreadsAbound) {

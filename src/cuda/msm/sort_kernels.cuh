@@ -19,7 +19,8 @@ inline constexpr int kPartitionThreads = 1024, kPartitionPerThread = 8;
 inline constexpr int kPartitionTile = kPartitionThreads * kPartitionPerThread;
 inline constexpr int kScanBucketThreads = 512;
 inline constexpr int kPlaceThreads = 512;
-inline constexpr int kPlaceTile = 3 << 12;  // with its counters below the 99 KiB of small cards
+inline constexpr int kPlacePerThread = 24;  // with counters below the 99 KiB of small cards
+inline constexpr int kPlaceTile = kPlaceThreads * kPlacePerThread;
 inline constexpr int kPlaceShared = kPlaceTile * 6;  // bytes: a point and a bucket each
 
 struct SortShape {
@@ -113,8 +114,7 @@ static __global__ void __launch_bounds__(kScanThreads) scan_bins_kernel(SortShap
 // in the order of the bins.
 static __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(SortShape shape) {
   extern __shared__ std::uint32_t tile_point[];
-  std::uint16_t* tile_fine = reinterpret_cast<std::uint16_t*>(tile_point + kPartitionTile);
-  std::uint16_t* tile_bin = tile_fine + kPartitionTile;
+  std::uint32_t* tile_bucket = tile_point + kPartitionTile;
   __shared__ std::uint32_t count[1 << kCoarseBitsMax], start[1 << kCoarseBitsMax];
   __shared__ std::uint32_t base[1 << kCoarseBitsMax];
   const int w = blockIdx.y, bins = 1 << shape.coarse_bits;
@@ -147,14 +147,15 @@ static __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(Sor
     const std::uint32_t place = start[own_bin] + rank[k];
     const std::size_t entry = first + k * kPartitionThreads + threadIdx.x;
     tile_point[place] = shape.base_of(entry) | (digit[k] & kSignBit);
-    tile_fine[place] = static_cast<std::uint16_t>(bucket & ((1u << shape.fine_bits) - 1));
-    tile_bin[place] = static_cast<std::uint16_t>(own_bin);
+    tile_bucket[place] = bucket;
   }
   __syncthreads();
+  const std::uint32_t fine_mask = (1u << shape.fine_bits) - 1;
   for (std::uint32_t place = threadIdx.x; place < total; place += blockDim.x) {
-    const std::size_t to = w * shape.capacity + (base[tile_bin[place]] + place);
+    const std::uint32_t bucket = tile_bucket[place];
+    const std::size_t to = w * shape.capacity + (base[bucket >> shape.fine_bits] + place);
     shape.record_point[to] = tile_point[place];
-    shape.record_fine[to] = tile_fine[place];
+    shape.record_fine[to] = static_cast<std::uint16_t>(bucket & fine_mask);
   }
 }
 
@@ -243,29 +244,43 @@ __device__ inline void scan_tile(const SortShape& shape, const std::uint32_t* co
 }
 
 // Writes the points of a tile to their buckets: sorted in shared memory first, so that what goes to
-// one bucket is written as a run. `digits` is free by now and takes them.
+// one bucket is written as a run. A thread keeps the buckets of its records and their ranks among
+// the tile's, so that each is read and counted once. `digits` is free by now and takes them.
 static __global__ void __launch_bounds__(kPlaceThreads, 2) place_points_kernel(SortShape shape) {
   extern __shared__ std::uint32_t tile_point[];
   std::uint16_t* tile_fine = reinterpret_cast<std::uint16_t*>(tile_point + kPlaceTile);
-  // Next free place of each bucket in the tile, and what leads from there to the bucket itself.
-  __shared__ std::uint32_t cursor[1 << kFineBitsMax], shift[1 << kFineBitsMax];
+  // Where each bucket begins in the tile; its count, then what leads from the tile to the bucket.
+  __shared__ std::uint32_t start[1 << kFineBitsMax], shift[1 << kFineBitsMax];
   const int w = blockIdx.y, fine = 1 << shape.fine_bits;
   PlaceTile tile;
   if (!find_place_tile(shape, w, tile)) return;
-  count_tile(shape, w, tile, shift);
-  scan_tile(shape, shift, cursor);
+  constexpr std::uint32_t kNone = 0xffffffff, kRankShift = 16;
+  static_assert(kFineBitsMax <= kRankShift && kPlaceTile < 1 << kRankShift);
+  std::uint32_t record[kPlacePerThread];  // bucket, and from bit kRankShift on the rank
+  CUZK_UNROLL for (int k = 0; k < kPlacePerThread; ++k) {
+    const std::size_t i = tile.first + k * kPlaceThreads + threadIdx.x;
+    record[k] = i < tile.last ? shape.record_fine[w * shape.capacity + i] : kNone;
+  }
+  for (int i = threadIdx.x; i < fine; i += blockDim.x) shift[i] = 0;
+  __syncthreads();
+  CUZK_UNROLL for (int k = 0; k < kPlacePerThread; ++k) {
+    if (record[k] != kNone) record[k] |= atomicAdd(&shift[record[k]], 1) << kRankShift;
+  }
+  __syncthreads();
+  scan_tile(shape, shift, start);
   std::uint32_t* next =
       shape.bucket_cursor + w * shape.bucket_count + std::size_t{1} * fine * tile.bin;
   for (int i = threadIdx.x; i < fine; i += blockDim.x) {
-    if (shift[i] != 0) shift[i] = atomicAdd(&next[i], shift[i]) - cursor[i];
+    if (shift[i] != 0) shift[i] = atomicAdd(&next[i], shift[i]) - start[i];
   }
   __syncthreads();
-  for (std::size_t i = tile.first + threadIdx.x; i < tile.last; i += blockDim.x) {
-    const std::size_t from = w * shape.capacity + i;
-    const std::uint16_t bucket = shape.record_fine[from];
-    const std::uint32_t place = atomicAdd(&cursor[bucket], 1);
-    tile_point[place] = shape.record_point[from];
-    tile_fine[place] = bucket;
+  CUZK_UNROLL for (int k = 0; k < kPlacePerThread; ++k) {
+    if (record[k] == kNone) continue;
+    const std::size_t i = tile.first + k * kPlaceThreads + threadIdx.x;
+    const std::uint32_t bucket = record[k] & ((1u << kRankShift) - 1);
+    const std::uint32_t place = start[bucket] + (record[k] >> kRankShift);
+    tile_point[place] = shape.record_point[w * shape.capacity + i];
+    tile_fine[place] = static_cast<std::uint16_t>(bucket);
   }
   __syncthreads();
   const std::uint32_t count = static_cast<std::uint32_t>(tile.last - tile.first);
