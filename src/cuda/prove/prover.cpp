@@ -6,8 +6,10 @@
 #include <cstring>
 
 #include "base/threads.h"
+#include "cuda/device/fault.h"
 #include "cuda/msm/bitmap.h"
 #include "cuda/msm/msm.h"
+#include "cuda/prove/drain.h"
 #include "cuda/prove/matrix_tiles.h"
 #include "cuda/prove/piece_feed.h"
 #include "cuda/prove/selection.h"
@@ -402,9 +404,11 @@ class ProofRun {
   // stream was waited for.
   base::Status check_degree() {
     if (!has_top_ || lane_.results.template span<Fr>(1)[0].is_zero()) return base::ok_status();
-    return base::Error{base::ErrorKind::kInternal,
-                       "the quotient polynomial has a coefficient of degree m - 1: device " +
-                           std::to_string(context_.info().index) + " computes wrongly"};
+    const std::string reason = "device " + std::to_string(context_.info().index) +
+                               " computes wrongly: the quotient polynomial has a coefficient of "
+                               "degree m - 1; none of its results may be used";
+    device::condemn(context_.info().index, reason);
+    return base::Error{base::ErrorKind::kUnavailable, reason};
   }
 
   // A query's sums that are queued: one of products, and one of ones for each piece.
@@ -640,13 +644,11 @@ base::Result<ProofSums<C>> run_proof(const Context& context, Lane& lane,
                                      const groth16::ProveInputs<C>& inputs,
                                      const r1cs::CompactWitness<typename C::Fr>& input_run,
                                      bool exact_stages, const Sharing& sharing) {
-  auto sums = ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run,
-                          exact_stages, sharing)
-                  .run();
-  if (sums.ok()) return sums;
-  // An upload may still write to the workspace, which is about to be freed.
-  (void)lane.copy.synchronize();
-  return sums;
+  // The caller's workspace and circuit, which others may drop then, outlive what is queued here.
+  const Drain drain(lane.compute, lane.copy);
+  return ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run,
+                     exact_stages, sharing)
+      .run();
 }
 
 #define CUZK_CUDA_PROVER(C)                                                                       \
