@@ -26,7 +26,10 @@ class CudaBackend final : public groth16::Backend<C> {
   using Pending = std::unique_ptr<groth16::PendingProof<C>>;
 
   CudaBackend(std::shared_ptr<Context> context, const BackendOptions& options)
-      : context_(std::move(context)), options_(options), lanes_(options.lanes) {}
+      : context_(std::move(context)),
+        options_(options),
+        lanes_(options.lanes),
+        circuits_(context_) {}
 
   std::string_view name() const override { return "cuda"; }
 
@@ -57,9 +60,18 @@ class CudaBackend final : public groth16::Backend<C> {
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
     const auto input_run = compact_inputs(*inputs.assignment);
     CUZK_TRY(auto lane, lanes_.take(inputs.control.cancel));
-    CUZK_TRY(const auto circuit, load(inputs, input_run, *lane));
+    return with_room([&](KeyShelf::Turn turn, bool& never_fits) {
+      return start_on(*lane, turn, never_fits, inputs, input_run, blinding);
+    });
+  }
+
+  base::Result<Pending> start_on(Lane& lane, KeyShelf::Turn turn, bool& never_fits,
+                                 const groth16::ProveInputs<C>& inputs,
+                                 const r1cs::CompactWitness<Fr>& input_run,
+                                 const groth16::Blinding<C>& blinding) {
+    CUZK_TRY(auto circuit, load(inputs, input_run, lane, turn, never_fits));
     const ProofSizes sizes = proof_sizes<C>(inputs, circuit->facts(), input_run, circuit->part());
-    CUZK_TRY(auto sums, run_in_workspace(inputs, input_run, *circuit, sizes, *lane));
+    CUZK_TRY(auto sums, run_in_workspace(inputs, input_run, circuit, sizes, lane));
     std::optional<HostB<Fr>> host_b;
     if (!b_g2_on_device()) {
       CUZK_TRY(host_b, select_host_b<C>(inputs, circuit->facts().density, input_run));
@@ -68,12 +80,12 @@ class CudaBackend final : public groth16::Backend<C> {
                                                          std::move(host_b)));
   }
 
-  base::Result<typename CircuitCache<C>::Loaded> load(const groth16::ProveInputs<C>& inputs,
-                                                      const r1cs::CompactWitness<Fr>& input_run,
-                                                      Lane& lane) {
+  base::Result<Loaded<C>> load(const groth16::ProveInputs<C>& inputs,
+                               const r1cs::CompactWitness<Fr>& input_run, Lane& lane,
+                               KeyShelf::Turn turn, bool& never_fits) {
     using Wanted = typename CircuitCache<C>::Wanted;
     return circuits_.get(
-        *context_, lane, inputs, input_run, options_.lanes, [&]() -> base::Result<Wanted> {
+        lane, inputs, input_run, options_.lanes, turn, never_fits, [&]() -> base::Result<Wanted> {
           CUZK_TRY(auto facts, checked_facts<C>(inputs));
           ProofPart part = whole_part(shared_work<C>(inputs, *facts, input_run, b_g2_on_device()));
           part.streamed_piece_points = options_.streamed_piece_points;
@@ -83,11 +95,11 @@ class CudaBackend final : public groth16::Backend<C> {
 
   base::Result<ProofSums<C>> run_in_workspace(const groth16::ProveInputs<C>& inputs,
                                               const r1cs::CompactWitness<Fr>& input_run,
-                                              const LoadedCircuit<C>& circuit,
-                                              const ProofSizes& sizes, Lane& lane) {
-    CUZK_TRY(const auto workspace, take_workspace(*context_, circuits_, circuit, sizes, lane,
-                                                  options_.lanes, inputs.control.cancel));
-    return run_proof<C>(*context_, lane, circuit, sizes, workspace.plan, workspace.memory.buffer(),
+                                              Loaded<C>& circuit, const ProofSizes& sizes,
+                                              Lane& lane) {
+    CUZK_TRY(const auto workspace, take_workspace(*context_, circuit, sizes, lane, options_.lanes,
+                                                  inputs.control.cancel));
+    return run_proof<C>(*context_, lane, *circuit, sizes, workspace.plan, workspace.memory.buffer(),
                         inputs, input_run, options_.exact_stages);
   }
 

@@ -31,6 +31,9 @@ struct Lane {
   // The ends of what read the last pieces, by turns. One that is recorded again before it was
   // waited for makes the waiter wait for more, and for nothing that is not queued.
   SharedEvent piece_read[8];
+  // Asked between slots while a key is loaded through the lane, and then alone: what a proof
+  // uploads of a streamed query others may wait for.
+  std::stop_token load_stop;
   base::Permit slots_permit, staging_permit;
   device::PinnedBuffer slots, staging, results;
 

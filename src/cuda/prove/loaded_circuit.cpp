@@ -7,12 +7,18 @@
 
 #include "base/memory_limits.h"
 #include "base/threads.h"
+#include "cuda/prove/drain.h"
 #include "cuda/prove/matrix_tiles.h"
 
 namespace cuzk::cuda::prove {
 namespace {
 
 constexpr std::size_t kDecodeGrain = 1024;  // points
+constexpr std::size_t kDecodedAtOnce = std::size_t{1} << 18;
+
+base::Error cancelled() {
+  return {base::ErrorKind::kCancelled, "cancelled while a key went to the device"};
+}
 
 // Fills slots with fill(byte_offset, bytes of the slot) and queues their copies on lane.copy.
 template <class Fill>
@@ -21,6 +27,7 @@ base::Status copy_in_slots(Lane& lane, std::byte* to, std::uint64_t size_bytes,
   int slot = 0;
   for (std::uint64_t offset = 0; offset < size_bytes; offset += slot_bytes) {
     const std::uint64_t count = std::min(slot_bytes, size_bytes - offset);
+    if (lane.load_stop.stop_requested()) return cancelled();
     CUZK_TRY_STATUS(lane.slot_free[slot].synchronize());
     std::byte* bytes = lane.slots.span<std::byte>(kSlotCount * kSlotBytes).data() +
                        static_cast<std::size_t>(slot) * kSlotBytes;
@@ -78,7 +85,12 @@ base::Status place_points(const Context& context, Lane& lane, const device::Stre
   if (!pinned.ok()) return base::ok_status();
   store.pinned_permit = std::move(permit).value();
   store.pinned = std::move(pinned).value();
-  decode_parallel<G>(source, store.first, store.pinned.template span<Point>(store.count));
+  const auto points = store.pinned.template span<Point>(store.count);
+  for (std::size_t done = 0; done < points.size(); done += kDecodedAtOnce) {
+    if (lane.load_stop.stop_requested()) return cancelled();
+    decode_parallel<G>(source, store.first + done,
+                       points.subspan(done, std::min(kDecodedAtOnce, points.size() - done)));
+  }
   return base::ok_status();
 }
 
@@ -292,10 +304,14 @@ template <class C>
 base::Result<std::shared_ptr<LoadedCircuit<C>>> LoadedCircuit<C>::load(
     const Context& context, Lane& lane, const std::shared_ptr<const Key>& key,
     const std::shared_ptr<const Shape>& shape, std::shared_ptr<const CircuitFacts<Fr>> facts,
-    const ProofPart& part, const ProofPlan& plan) {
+    const ProofPart& part, const ProofPlan& plan, const std::stop_token& stop) {
   std::shared_ptr<LoadedCircuit> out(new LoadedCircuit());
-  out->key_ = key;
-  out->shape_ = shape;
+  const Drain drain(lane.copy);  // before what was begun is dropped
+  lane.load_stop = stop;
+  struct EndOfLoad {
+    Lane& lane;
+    ~EndOfLoad() { lane.load_stop = {}; }
+  } const end_of_load{lane};
   out->facts_ = std::move(facts);
   out->part_ = part;
   out->plan_ = plan;
