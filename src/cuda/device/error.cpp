@@ -31,15 +31,21 @@ static_assert(codes::kUnknown == cudaErrorUnknown);
 
 }  // namespace
 
-base::Error cuda_error(int code, std::string_view call) {
-  const auto status = static_cast<cudaError_t>(code);
-  const std::string text =
-      std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
-  int device = -1;
-  // Asked for only where it matters: without a driver this call fails as well.
-  if (fault_of(code) == Fault::kLost) cudaGetDevice(&device);
-  return fault_error(code, text, call, device);
+const RuntimeCalls& runtime() {
+  static constexpr RuntimeCalls kCalls = {
+      [](int code) {
+        const auto status = static_cast<cudaError_t>(code);
+        return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
+      },
+      [] {
+        int device = -1;
+        return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+      },
+      [](int device) { return static_cast<int>(cudaSetDevice(device)); }};
+  return kCalls;
 }
+
+base::Error cuda_error(int code, std::string_view call) { return error_by(runtime(), code, call); }
 
 base::Status to_status(int code, std::string_view call) {
   if (code != cudaSuccess) return cuda_error(code, call);
