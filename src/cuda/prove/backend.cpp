@@ -152,6 +152,12 @@ base::Result<std::shared_ptr<groth16::Backend<C>>> make_backend(const BackendOpt
   if (options.lanes == 0) {
     return base::Error{base::ErrorKind::kInvalidArgument, "a device backend needs a lane"};
   }
+  const std::uint64_t piece_points = options.streamed_piece_points;
+  if (piece_points != 0 && piece_points < prove::kPieceTestLeast) {
+    return base::Error{base::ErrorKind::kInvalidArgument,
+                       "streamed_piece_points: found " + std::to_string(piece_points) +
+                           ", expected 0 or at least " + std::to_string(prove::kPieceTestLeast)};
+  }
   CUZK_TRY(const auto info, device::find_device(options.device));
   CUZK_TRY_STATUS(device::use_device(info));
   CUZK_TRY(auto context, prove::Context::open(info, options.vram_limit_bytes));
