@@ -1,8 +1,9 @@
 // Several backends as one: a proof goes to the device that will likely be done first.
 //
 // Free of CUDA: members are backends of any kind. A member that answers kUnavailable is lost and
-// not asked again; its proof is made elsewhere, by another member or by the fallback. A proof never
-// comes from a member after it failed.
+// not asked again; its proof is made elsewhere, by another member or by the fallback. One that has
+// no room for a proof, or fails at it, stays, and that proof is made elsewhere too. Where the proof
+// of a member does not verify (groth16/prove.h) and one made elsewhere does, the member is lost.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,20 +71,11 @@ class DevicePool final : public groth16::Backend<C> {
     return any->plan(key, shape, assignment);
   }
 
+  // An error of a member's is the proof's where nobody else can make it: the last one's, if any had
+  // no room for it or failed at it.
   base::Result<Pending> start(const groth16::ProveInputs<C>& inputs,
                               const groth16::Blinding<C>& blinding) override {
-    for (std::size_t index = choose(); index < members_.size(); index = choose()) {
-      const double begin_ms = clock_ms_();
-      auto pending = members_[index].backend->start(inputs, blinding);
-      const double taken_ms = clock_ms_() - begin_ms;
-      const bool is_lost = !pending.ok() && pending.error().kind == base::ErrorKind::kUnavailable;
-      leave(index, pending.ok() ? taken_ms : 0, is_lost ? pending.error().message : "");
-      if (!is_lost) return pending;
-      base::log(base::LogLevel::kWarning,
-                "a proof is started again elsewhere: " + pending.error().message);
-    }
-    if (fallback_ == nullptr) return none_left();
-    return fallback_->start(inputs, blinding);
+    return start_apart_from(std::vector<bool>(members_.size()), inputs, blinding);
   }
 
   std::vector<Load> loads() const {
@@ -104,10 +97,79 @@ class DevicePool final : public groth16::Backend<C> {
     double start_ms = 0;  // mean time of a start, newest counting most; 0: not known
   };
 
-  // The member that will likely end one proof more first, entered; members_.size() when none is
-  // left. Members of about the same speed are taken for equal: what differs between them is noise,
-  // and equal cards are to get equal shares.
-  std::size_t choose() {
+  // A member's proof, which can be had from elsewhere again.
+  class Made final : public groth16::PendingProof<C> {
+   public:
+    Made(DevicePool& pool, std::size_t member, Pending inner)
+        : pool_(pool), member_(member), inner_(std::move(inner)) {}
+
+    base::Result<groth16::Proof<C>> finish() override { return inner_->finish(); }
+    std::uint64_t byte_count() const override {
+      return inner_ == nullptr ? 0 : inner_->byte_count();
+    }
+
+    base::Result<Pending> start_elsewhere(const groth16::ProveInputs<C>& inputs,
+                                          const groth16::Blinding<C>& blinding) override {
+      inner_.reset();
+      std::vector<bool> tried(pool_.members_.size());
+      tried[member_] = true;
+      auto again = pool_.start_apart_from(std::move(tried), inputs, blinding);
+      if (!again.ok() && again.error().kind == base::ErrorKind::kUnavailable) return Pending();
+      return again;
+    }
+    void blame() override {
+      const std::string reason = "it made a wrong proof; the same proof made elsewhere verifies";
+      base::log(base::LogLevel::kError,
+                "device " + pool_.members_[member_].load.name + " is not used again: " + reason);
+      pool_.lose(member_, reason);
+    }
+
+   private:
+    DevicePool& pool_;
+    const std::size_t member_;
+    Pending inner_;
+  };
+
+  // On a member that is not among `tried`, else on the fallback.
+  base::Result<Pending> start_apart_from(std::vector<bool> tried,
+                                         const groth16::ProveInputs<C>& inputs,
+                                         const groth16::Blinding<C>& blinding) {
+    std::optional<base::Error> own_error;
+    for (std::size_t index = choose(tried); index < members_.size(); index = choose(tried)) {
+      tried[index] = true;
+      const double begin_ms = clock_ms_();
+      auto pending = members_[index].backend->start(inputs, blinding);
+      const double taken_ms = clock_ms_() - begin_ms;
+      leave(index, pending.ok() ? taken_ms : 0);
+      if (pending.ok()) {
+        return Pending(std::make_unique<Made>(*this, index, std::move(pending).value()));
+      }
+      base::Error error = std::move(pending).error();
+      if (error.kind == base::ErrorKind::kUnavailable) {
+        lose(index, error.message);
+      } else if (may_work_elsewhere(error.kind)) {
+        own_error = error;
+      } else {
+        return error;
+      }
+      base::log(base::LogLevel::kWarning, "device " + members_[index].load.name +
+                                              " does not make this proof: " + error.message);
+    }
+    if (fallback_ != nullptr) return fallback_->start(inputs, blinding);
+    if (own_error) return *own_error;
+    return none_left();
+  }
+
+  // Errors of a member that tell of itself: no room there, a call that failed.
+  static bool may_work_elsewhere(base::ErrorKind kind) {
+    return kind == base::ErrorKind::kResourceExhausted || kind == base::ErrorKind::kInternal ||
+           kind == base::ErrorKind::kIo;
+  }
+
+  // The member that will likely end one proof more first, entered, of those that were not tried;
+  // members_.size() when none is left. Members of about the same speed are taken for equal: what
+  // differs between them is noise, and equal cards are to get equal shares.
+  std::size_t choose(const std::vector<bool>& tried) {
     constexpr double kAlike = 1.3;
     const std::lock_guard lock(mutex_);
     double fastest_ms = 0;
@@ -121,7 +183,7 @@ class DevicePool final : public groth16::Backend<C> {
     double best_ms = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const State& member = members_[i];
-      if (!member.load.lost.empty()) continue;
+      if (!member.load.lost.empty() || tried[i]) continue;
       // Who was not tried yet counts as the fastest.
       const bool is_slow = member.start_ms > kAlike * fastest_ms;
       const double one_ms = is_slow ? member.start_ms : std::max(fastest_ms, 1e-3);
@@ -143,7 +205,7 @@ class DevicePool final : public groth16::Backend<C> {
 
   // `taken_ms` of 0 teaches nothing. While several starts share a device each takes longer, so the
   // time is divided among them.
-  void leave(std::size_t index, double taken_ms, const std::string& lost) {
+  void leave(std::size_t index, double taken_ms) {
     const std::lock_guard lock(mutex_);
     State& member = members_[index];
     if (taken_ms > 0) {
@@ -153,7 +215,12 @@ class DevicePool final : public groth16::Backend<C> {
           member.start_ms == 0 ? own_ms : (1 - kNewest) * member.start_ms + kNewest * own_ms;
     }
     --member.load.in_flight;
-    if (member.load.lost.empty()) member.load.lost = lost;
+  }
+
+  void lose(std::size_t index, const std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    std::string& lost = members_[index].load.lost;
+    if (lost.empty()) lost = reason;
   }
 
   base::Error none_left() const {

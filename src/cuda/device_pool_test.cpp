@@ -1,4 +1,5 @@
-// A pool over made-up devices: shares of unequal ones, loss of one in the middle, the fallback.
+// A pool over made-up devices: shares of unequal ones, loss of one in the middle, the fallback,
+// lack of room, wrong proofs.
 #include "cuda/device_pool.h"
 
 #include <atomic>
@@ -21,6 +22,23 @@ using ::testing::HasSubstr;
 // Time that passes only when a made-up device works.
 std::atomic<double> made_up_ms{0};
 
+// A proof whose A is not what it should be, if `is_wrong`.
+class MadeUpPending final : public groth16::PendingProof<C> {
+ public:
+  MadeUpPending(std::unique_ptr<groth16::PendingProof<C>> inner, bool is_wrong)
+      : inner_(std::move(inner)), is_wrong_(is_wrong) {}
+  base::Result<groth16::Proof<C>> finish() override {
+    CUZK_TRY(auto proof, inner_->finish());
+    if (is_wrong_) proof.a = -proof.a;
+    return proof;
+  }
+  std::uint64_t byte_count() const override { return inner_->byte_count(); }
+
+ private:
+  std::unique_ptr<groth16::PendingProof<C>> inner_;
+  bool is_wrong_;
+};
+
 // The CPU under another name, whose starts take `start_ms` of made-up time and fail from number
 // `fails_from` on.
 class MadeUpDevice final : public groth16::Backend<C> {
@@ -41,9 +59,12 @@ class MadeUpDevice final : public groth16::Backend<C> {
     while (!made_up_ms.compare_exchange_weak(now_ms, now_ms + start_ms_)) {
     }
     if (number >= fails_from_) return base::Error{kind_, "the made-up device broke"};
-    return inner_->start(inputs, blinding);
+    CUZK_TRY(auto pending, inner_->start(inputs, blinding));
+    return std::unique_ptr<groth16::PendingProof<C>>(
+        std::make_unique<MadeUpPending>(std::move(pending), number >= wrong_from));
   }
   int start_count() const { return start_count_; }
+  int wrong_from = 1 << 30;  // proofs from number so and so on are wrong
 
  private:
   std::unique_ptr<groth16::Backend<C>> inner_ = groth16::make_cpu_backend<C>();
@@ -116,13 +137,13 @@ TEST_F(DevicePoolTest, ASlowDeviceThatWasTriedOnceWaitsWhileTheFastIsIdle) {
 TEST_F(DevicePoolTest, ADeviceThatIsLostIsNotAskedAgainAndItsProofIsMadeElsewhere) {
   const auto breaks = std::make_shared<MadeUpDevice>(1, base::ErrorKind::kUnavailable, 1);
   const auto works = std::make_shared<MadeUpDevice>();
-  DevicePool<C> pool({{"breaks", breaks}, {"works", works}});
+  DevicePool<C> pool({{"breaks", breaks}, {"works", works}}, nullptr,
+                     [] { return made_up_ms.load(); });
   for (int i = 0; i < 6; ++i) EXPECT_EQ(prove(pool).value(), expected_);
-  EXPECT_LE(breaks->start_count(), 2);
+  EXPECT_EQ(breaks->start_count(), 2);  // equal devices take turns
+  EXPECT_EQ(works->start_count(), 5);
   const auto loads = pool.loads();
-  if (breaks->start_count() == 2) {
-    EXPECT_THAT(loads[0].lost, HasSubstr("broke"));
-  }
+  EXPECT_THAT(loads[0].lost, HasSubstr("broke"));
   EXPECT_TRUE(loads[1].lost.empty());
 }
 
@@ -146,14 +167,97 @@ TEST_F(DevicePoolTest, WithoutFallbackTheReasonsAreTold) {
   EXPECT_FALSE(pool.plan(*inputs_.key, *inputs_.shape, nullptr).ok());
 }
 
-TEST_F(DevicePoolTest, OtherErrorsAreTheProofsOwn) {
-  for (const auto kind : {base::ErrorKind::kResourceExhausted, base::ErrorKind::kCancelled}) {
+// Lack of room, and calls that fail, are told of this proof on this device alone.
+TEST_F(DevicePoolTest, WhatADeviceCannotMakeIsMadeElsewhereAndTheDeviceStays) {
+  for (const auto kind : {base::ErrorKind::kResourceExhausted, base::ErrorKind::kInternal}) {
     const auto refuses = std::make_shared<MadeUpDevice>(1, kind, 0);
-    DevicePool<C> pool({{"0", refuses}}, std::make_shared<MadeUpDevice>());
+    const auto other = std::make_shared<MadeUpDevice>();
+    DevicePool<C> two({{"small", refuses}, {"large", other}}, nullptr,
+                      [] { return made_up_ms.load(); });
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(prove(two).value(), expected_);
+    EXPECT_EQ(other->start_count(), 3);
+    EXPECT_TRUE(two.loads()[0].lost.empty());
+    EXPECT_EQ(two.loads()[0].in_flight, 0u);
+    const auto cpu = std::make_shared<MadeUpDevice>();
+    DevicePool<C> with_cpu({{"small", refuses}, {"small too", refuses}}, cpu);
+    const int before = refuses->start_count();
+    EXPECT_EQ(prove(with_cpu).value(), expected_);
+    EXPECT_EQ(cpu->start_count(), 1);
+    EXPECT_EQ(refuses->start_count() - before, 2);  // each is asked once
+  }
+}
+
+TEST_F(DevicePoolTest, LackOfRoomIsAnErrorWhereNobodyElseMayTakeTheProof) {
+  const auto refuses = std::make_shared<MadeUpDevice>(1, base::ErrorKind::kResourceExhausted, 0);
+  const auto breaks = std::make_shared<MadeUpDevice>(1, base::ErrorKind::kUnavailable, 0);
+  DevicePool<C> pool({{"small", refuses}, {"breaks", breaks}});
+  EXPECT_EQ(prove(pool).error().kind, base::ErrorKind::kResourceExhausted);
+  EXPECT_EQ(prove(pool).error().kind, base::ErrorKind::kResourceExhausted);
+  EXPECT_TRUE(pool.loads()[0].lost.empty());
+  EXPECT_FALSE(pool.loads()[1].lost.empty());
+}
+
+TEST_F(DevicePoolTest, OtherErrorsAreTheProofsOwn) {
+  for (const auto kind : {base::ErrorKind::kMismatch, base::ErrorKind::kCancelled}) {
+    const auto refuses = std::make_shared<MadeUpDevice>(1, kind, 0);
+    const auto cpu = std::make_shared<MadeUpDevice>();
+    DevicePool<C> pool({{"0", refuses}}, cpu);
     EXPECT_EQ(prove(pool).error().kind, kind);
+    EXPECT_EQ(cpu->start_count(), 0);
     EXPECT_TRUE(pool.loads()[0].lost.empty());
     EXPECT_EQ(pool.loads()[0].in_flight, 0u);
   }
+}
+
+TEST_F(DevicePoolTest, ADeviceWhoseProofIsWrongIsLostWhenTheSameProofMadeElsewhereVerifies) {
+  const auto wrong = std::make_shared<MadeUpDevice>();
+  wrong->wrong_from = 1;
+  const auto cpu = std::make_shared<MadeUpDevice>();
+  DevicePool<C> pool({{"wrong", wrong}}, cpu);
+  EXPECT_EQ(prove(pool).value(), expected_);
+  EXPECT_TRUE(pool.loads()[0].lost.empty());
+  EXPECT_EQ(prove(pool).value(), expected_);  // made by the CPU after all
+  EXPECT_THAT(pool.loads()[0].lost, HasSubstr("wrong proof"));
+  EXPECT_EQ(prove(pool).value(), expected_);
+  EXPECT_EQ(wrong->start_count(), 2);
+  EXPECT_EQ(cpu->start_count(), 2);
+}
+
+// A witness that no proof of which verifies: the key carries no C, so nobody can say.
+TEST_F(DevicePoolTest, NoDeviceIsToBlameWhereTheSameProofMadeElsewhereIsWrongToo) {
+  auto bad = *inputs_.assignment;
+  bad.inputs.back() += C::Fr::one();
+  inputs_.assignment = std::make_shared<const r1cs::Assignment<C::Fr>>(std::move(bad));
+  auto without_c = *inputs_.shape;
+  without_c.has_c = false;
+  inputs_.shape = std::make_shared<const r1cs::Shape<C::Fr>>(std::move(without_c));
+  const auto first = std::make_shared<MadeUpDevice>(), second = std::make_shared<MadeUpDevice>();
+  DevicePool<C> pool({{"0", first}, {"1", second}});
+  const auto proof = prove(pool);
+  ASSERT_FALSE(proof.ok());
+  EXPECT_EQ(proof.error().kind, base::ErrorKind::kVerificationFailed);
+  EXPECT_THAT(proof.error().message, HasSubstr("witness"));
+  EXPECT_THAT(proof.error().message, ::testing::Not(HasSubstr("device")));
+  EXPECT_EQ(first->start_count() + second->start_count(), 2);
+  for (const auto& load : pool.loads()) EXPECT_TRUE(load.lost.empty());
+  // One device alone may be wrong itself, and the sentence says how to tell.
+  DevicePool<C> alone({{"0", first}});
+  const auto unsure = prove(alone);
+  EXPECT_EQ(unsure.error().kind, base::ErrorKind::kVerificationFailed);
+  EXPECT_THAT(unsure.error().message, HasSubstr("--backend cpu"));
+  EXPECT_TRUE(alone.loads()[0].lost.empty());
+}
+
+// Where the key carries C the broken constraint is found first, and nothing is made twice.
+TEST_F(DevicePoolTest, ABrokenConstraintIsToldWithoutASecondProof) {
+  auto bad = *inputs_.assignment;
+  bad.inputs.back() += C::Fr::one();
+  inputs_.assignment = std::make_shared<const r1cs::Assignment<C::Fr>>(std::move(bad));
+  const auto device = std::make_shared<MadeUpDevice>(), cpu = std::make_shared<MadeUpDevice>();
+  DevicePool<C> pool({{"0", device}}, cpu);
+  EXPECT_EQ(prove(pool).error().kind, base::ErrorKind::kUnsatisfied);
+  EXPECT_EQ(device->start_count(), 1);
+  EXPECT_EQ(cpu->start_count(), 0);
 }
 
 }  // namespace

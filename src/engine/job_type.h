@@ -65,7 +65,10 @@ struct ProvingDevice {
   std::shared_ptr<groth16::Backend<curve::Bls12_381>> bls12_381;
   std::shared_ptr<groth16::Backend<curve::Bn254>> bn254;
   std::uint32_t worker_count = 0;  // 0: chosen by the engine
-  bool fallback_only = false;      // takes only what failed elsewhere: the CPU beside cards
+  // Further ones for critical partitions alone. A proof on a card is not interrupted for others, so
+  // this is what lets critical work in at once.
+  std::uint32_t critical_worker_count = 0;
+  bool fallback_only = false;  // takes only what failed elsewhere: the CPU beside cards
   // Free and all bytes of the card's own memory now; zeros for the CPU.
   std::function<std::pair<std::uint64_t, std::uint64_t>()> free_and_total_bytes;
   // Bytes of keys that do not stay on the card: copied to it so far, and taken by further proofs of
@@ -94,7 +97,7 @@ class Product {
 
 // What a stage has of its surroundings. `control` says when to stop and takes progress: call its
 // check() between chunks of work, from the thread that runs the stage and outside parallel loops.
-// A critical partition may then be run in between.
+// A critical partition may then be run in between, but in a start on a card.
 struct StageContext {
   std::shared_ptr<const LoadedKey> key;
   const ProvingDevice* device = nullptr;  // device stage, and the one that made it in finish
@@ -110,6 +113,8 @@ struct StageContext {
 //   kVerificationFailed of finish    a wrong proof: tried once more, elsewhere
 //   kUnavailable, kInternal, kIo of start or finish
 //                                    the device's fault: counts towards its quarantine, tried again
+//   kResourceExhausted of start on a card
+//                                    no room there: made elsewhere, nobody is blamed
 //   others, and exceptions           tried once more
 class JobWork {
  public:

@@ -48,7 +48,9 @@ PipelineCore::PipelineCore(PipelineOptions options, ExecutorEvents& events)
         wake_all();
       }) {
   std::uint32_t device_workers = 0;
-  for (const ProvingDevice& device : options_.devices) device_workers += device.worker_count;
+  for (const DeviceSetup& device : scheduler_config(options_).devices) {
+    device_workers += device.all_workers();
+  }
   const std::pair<Stage, std::uint32_t> kinds[] = {{Stage::kFinish, options_.finish_workers},
                                                    {Stage::kDevice, device_workers},
                                                    {Stage::kWitness, options_.witness_workers}};

@@ -28,6 +28,7 @@ namespace cuzk::engine {
 
 // ProvingDevice::identifier of the CPU.
 inline constexpr std::string_view kCpuIdentifier = "cpu";
+inline bool is_cpu(const ProvingDevice& device) { return device.identifier == kCpuIdentifier; }
 
 SchedulerConfig scheduler_config(const PipelineOptions& options);
 

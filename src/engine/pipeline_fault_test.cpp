@@ -189,16 +189,48 @@ TEST(PipelineFault, RefusedMemoryIsTriedAgainThenFailsThatJob) {
   }
 }
 
-// As a device says it: an error of that kind from the stage, not an exception. However often it is
-// said, memory that others hold is no fault of the device.
-TEST(PipelineFault, ADeviceWithoutRoomFailsTheJobsAndIsNotQuarantined) {
-  Bench bench;
-  std::atomic<bool> is_full{true};
-  const Job job{.hook = [&](Stage stage, std::size_t, const StageContext&) -> base::Status {
-    if (stage == Stage::kDevice && is_full) {
-      return Error{ErrorKind::kResourceExhausted, "200 MiB of device memory are free of 80 GiB"};
+// As a device says it: an error of that kind from the stage, not an exception.
+base::Status no_room() {
+  return Error{ErrorKind::kResourceExhausted, "200 MiB of device memory are free of 80 GiB"};
+}
+
+// What does not fit a card is made on another one, or on the CPU. However often that happens,
+// memory is no fault of the device.
+TEST(PipelineFault, WhatACardHasNoRoomForIsMadeElsewhere) {
+  for (const bool second_card_has_room : {true, false}) {
+    Bench bench;
+    bench.options.devices = {stand_in::cpu(), stand_in::card("small"), stand_in::card("large")};
+    bench.options.devices[0].fallback_only = true;
+    const Job job{
+        .partition_count = 2, .hook = [&](Stage stage, std::size_t, const StageContext& context) {
+          const bool has_room = context.device == nullptr || context.device->name == "cpu" ||
+                                (context.device->name == "large" && second_card_has_room);
+          return stage != Stage::kDevice || has_room ? base::ok_status() : no_room();
+        }};
+    bench.start();
+    for (JobId id = 1; id <= 5; ++id) {
+      ASSERT_TRUE(bench.run(id, "a", job).ok());
+      ASSERT_TRUE(bench.events.wait_ended(id));
+      EXPECT_EQ(bench.events.outcome(id), "ok: a/0;a/1;");
     }
-    return base::ok_status();
+    const auto report = bench.pipeline->report();
+    for (const auto& device : report.devices) {
+      EXPECT_TRUE(device.usable) << device.name;
+      EXPECT_EQ(device.failure_count, 0u) << device.name;
+    }
+    EXPECT_EQ(report.devices[0].started_count, second_card_has_room ? 0u : 10u);
+    EXPECT_EQ(report.counts.retried_partitions, 0u);
+    expect_next_works(bench);
+  }
+}
+
+// Without another device and without the CPU the job fails, with the card's own sentence.
+TEST(PipelineFault, WhereNoOtherDeviceMayTakeItLackOfRoomFailsTheJob) {
+  Bench bench;
+  bench.options.devices = {stand_in::card("card")};
+  std::atomic<bool> is_full{true};
+  const Job job{.hook = [&](Stage stage, std::size_t, const StageContext&) {
+    return stage == Stage::kDevice && is_full ? no_room() : base::ok_status();
   }};
   bench.start();
   for (JobId id = 1; id <= 6; ++id) {

@@ -34,6 +34,8 @@ base::Status check_devices(const PipelineOptions& options) {
   }
   for (const ProvingDevice& device : options.devices) {
     CUZK_TRY_STATUS(check_count("workers of device " + device.name, device.worker_count));
+    CUZK_TRY_STATUS(check_count("workers for critical work of device " + device.name,
+                                device.critical_worker_count));
   }
   return base::ok_status();
 }
@@ -41,7 +43,7 @@ base::Status check_devices(const PipelineOptions& options) {
 // A card computes while its other worker has the next data at hand; on the CPU one partition uses
 // all threads, and a second one at a time only pays where there are many.
 std::uint32_t workers_of(const ProvingDevice& device, std::size_t cpus) {
-  if (device.identifier != kCpuIdentifier) return 2;
+  if (!is_cpu(device)) return 2;
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(cpus / 16, 1, 4));
 }
 
@@ -65,7 +67,7 @@ base::Result<PipelineOptions> resolve_options(PipelineOptions options) {
     if (device.worker_count == 0) device.worker_count = options.device_workers;
     if (device.worker_count == 0) device.worker_count = workers_of(device, cpus);
     if (!device.fallback_only) device_workers += device.worker_count;
-    has_card = has_card || device.identifier != kCpuIdentifier;
+    has_card = has_card || !is_cpu(device);
   }
   const auto automatic = [](std::uint32_t& count, std::size_t value) {
     if (count == 0) count = static_cast<std::uint32_t>(value);
@@ -90,7 +92,8 @@ SchedulerConfig scheduler_config(const PipelineOptions& options) {
   config.jobs_in_flight_max = options.jobs_in_flight_max;
   config.devices.clear();
   for (const ProvingDevice& device : options.devices) {
-    config.devices.push_back({device.worker_count, device.fallback_only});
+    config.devices.push_back(
+        {device.worker_count, device.fallback_only, device.critical_worker_count, is_cpu(device)});
   }
   config.memory.budget_bytes = options.budget_bytes.value_or(0);
   if (config.memory.budget_bytes != 0) {

@@ -1,5 +1,7 @@
 // Who goes first at every stage, and how long critical work waits: counted in the pieces of others
 // that begin meanwhile, not in seconds.
+#include <set>
+
 #include "engine/pipeline_test_support.h"
 
 namespace cuzk::engine {
@@ -34,6 +36,104 @@ TEST(PipelinePriority, CriticalWorkRunsInsideAnyStage) {
     EXPECT_EQ(bench.events.outcome(1), "ok: low/0;");
     bench.expect_nothing_left();
   }
+}
+
+// A card that proves as many at once as it has lanes, each held from the beginning of a start to
+// its end. A start that waits for a lane on a thread that has one would wait for ever, so it fails.
+class Lanes {
+ public:
+  explicit Lanes(int count) : free_(count) {}
+
+  // The hook of a job whose start holds a lane while it is at the gate.
+  stand_in::Hook start_at(Gate& gate) {
+    return [this, &gate](Stage stage, std::size_t, const StageContext& context) -> base::Status {
+      if (stage != Stage::kDevice) return base::ok_status();
+      const auto self = std::this_thread::get_id();
+      {
+        std::unique_lock lock(mutex_);
+        if (holders_.count(self) != 0) {
+          return base::Error{base::ErrorKind::kInvalidArgument, "a thread waits for itself"};
+        }
+        if (!changed_.wait(lock, context.control.cancel, [this] { return free_ > 0; })) {
+          return base::Error{base::ErrorKind::kCancelled, "cancelled while waiting for a lane"};
+        }
+        --free_;
+        holders_.insert(self);
+      }
+      const base::Status status = gate.pass(context);
+      const std::lock_guard lock(mutex_);
+      ++free_;
+      holders_.erase(self);
+      changed_.notify_all();
+      return status;
+    };
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  int free_;
+  std::set<std::thread::id> holders_;
+};
+
+TEST(PipelinePriority, CriticalWorkTakesTheNextLaneOfACardAndNoneInsideAProof) {
+  for (const std::uint32_t workers : {1u, 2u}) {
+    Lanes lanes(static_cast<int>(workers));
+    Gate gate, no_gate;
+    no_gate.open = true;
+    Bench bench;
+    bench.options.witness_workers = 4;
+    bench.options.devices = {stand_in::card("card", workers)};
+    bench.start();
+    // Twice as many as lanes: those that wait behind are to be passed.
+    ASSERT_TRUE(bench
+                    .run(1, "low", {.partition_count = 2 * workers, .hook = lanes.start_at(gate)},
+                         Priority::kLow)
+                    .ok());
+    gate.wait_for(static_cast<int>(workers));
+    ASSERT_TRUE(bench
+                    .run(2, "critical", {.partition_count = 2, .hook = lanes.start_at(no_gate)},
+                         Priority::kCritical)
+                    .ok());
+    ASSERT_TRUE(bench.events.wait_state(2, PartitionState::kDeviceQueued));
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));  // what runs comes to borders
+    EXPECT_EQ(bench.events.outcome(2), "not ended");
+    gate.open = true;
+    ASSERT_TRUE(bench.events.wait_ended(2));
+    EXPECT_EQ(bench.events.outcome(2), "ok: critical/0;critical/1;");
+    EXPECT_EQ(bench.events.outcome(1).substr(0, 3), "ok:") << bench.events.outcome(1);
+    EXPECT_EQ(bench.events.order().front(), 2u);
+    bench.expect_nothing_left();
+  }
+}
+
+// Critical work that the card's other worker has is still not run inside the proof of the first.
+TEST(PipelinePriority, CriticalWorkBeginsAtOnceOnACardThatKeepsALaneForIt) {
+  Lanes lanes(2);
+  Gate gate, no_gate;
+  no_gate.open = true;
+  Bench bench;
+  bench.options.witness_workers = 4;
+  bench.options.devices = {stand_in::card("card", 1)};
+  bench.options.devices[0].critical_worker_count = 1;
+  bench.start();
+  ASSERT_TRUE(
+      bench.run(1, "low", {.partition_count = 3, .hook = lanes.start_at(gate)}, Priority::kLow)
+          .ok());
+  gate.wait_for(1);
+  ASSERT_TRUE(bench
+                  .run(2, "critical", {.partition_count = 3, .hook = lanes.start_at(no_gate)},
+                       Priority::kCritical)
+                  .ok());
+  wait_for_end(bench, 2);
+  EXPECT_EQ(gate.waiting, 1);
+  EXPECT_FALSE(ended(bench, 1));
+  EXPECT_EQ(bench.events.outcome(2), "ok: critical/0;critical/1;critical/2;");
+  // What runs on a card is stopped all the same.
+  ASSERT_TRUE(bench.pipeline->cancel(1).ok());
+  wait_for_end(bench, 1);
+  EXPECT_EQ(bench.events.outcome(1).substr(0, 9), "cancelled");
+  bench.expect_nothing_left();
 }
 
 TEST(PipelinePriority, IsTheOrderAtEachStage) {

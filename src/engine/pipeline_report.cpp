@@ -38,7 +38,7 @@ ExecutorReport PipelineCore::report() const {
     row.name = device.name;
     row.identifier = device.identifier;
     row.fallback_only = device.fallback_only;
-    row.worker_count = device.worker_count;
+    row.worker_count = device.worker_count + device.critical_worker_count;
     if (device.free_and_total_bytes) {
       std::tie(row.free_bytes, row.total_bytes) = device.free_and_total_bytes();
     }

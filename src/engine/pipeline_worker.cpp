@@ -130,8 +130,8 @@ void PipelineCore::execute(PipelineWorker& worker, const Assignment& assignment)
     part.checkpoint->set_worker(&worker);
     update_flags();
   }
-  const bool on_cpu = assignment.stage != Stage::kDevice ||
-                      options_.devices[assignment.device].identifier == kCpuIdentifier;
+  const bool on_cpu =
+      assignment.stage != Stage::kDevice || is_cpu(options_.devices[assignment.device]);
   const bool is_critical = run.job->request.priority == Priority::kCritical;
   const bool outer_may_pause = worker.may_pause.exchange(on_cpu && !is_critical);
   const std::int64_t outer_aside_ms = std::exchange(worker.aside_ms, 0);
@@ -169,8 +169,7 @@ StageEnd PipelineCore::run_stage_or_throw(PipelineWorker& worker, StageRun& run)
     auto status = options_.faults.before(point_of(run));
     if (!status.ok()) return StageEnd::failure(stage, std::move(status).error());
   }
-  const bool on_cpu = stage != Stage::kDevice ||
-                      options_.devices[run.assignment.device].identifier == kCpuIdentifier;
+  const bool on_cpu = stage != Stage::kDevice || is_cpu(options_.devices[run.assignment.device]);
   run.is_critical_span = on_cpu && run.job->request.priority == Priority::kCritical;
   if (run.is_critical_span) ++critical_computing_;
   StageEnd end;
@@ -197,7 +196,12 @@ StageContext PipelineCore::context_of(const StageRun& run) const {
     context.device = &options_.devices[run.assignment.device];
   }
   context.control.cancel = run.job->stop.get_token();
-  context.control.checkpoint = run.job->parts[run.partition()].checkpoint.get();
+  // A proof on a card has no borders, only a stop: it holds a lane and memory of the card, for
+  // which whatever ran inside it could wait for ever, and other proofs may wait for its next piece.
+  const bool on_card = run.assignment.stage == Stage::kDevice && !is_cpu(*context.device);
+  if (!on_card) {
+    context.control.checkpoint = run.job->parts[run.partition()].checkpoint.get();
+  }
   return context;
 }
 
@@ -252,7 +256,10 @@ StageEnd PipelineCore::device_stage(StageRun& run) {
   auto pending = run.job->work->start(run.partition(), witness, context_of(run));
   if (!pending.ok()) {
     run.held.product = std::move(witness);
-    return StageEnd::failure(Stage::kDevice, std::move(pending).error());
+    StageEnd end = StageEnd::failure(Stage::kDevice, std::move(pending).error());
+    const bool on_card = !is_cpu(options_.devices[run.assignment.device]);
+    if (on_card && end.error.kind == ErrorKind::kResourceExhausted) end.fault = Fault::kNoRoom;
+    return end;
   }
   witness.reset();
   auto taken =
@@ -322,7 +329,8 @@ void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd en
     } else {
       scheduler_.failed(worker.id, end.fault, std::move(end.error), now_ms(), keeps_witness);
     }
-    tell(*job, run.partition(), run.assignment.attempt + (has_failed ? 1 : 0),
+    const bool is_attempt = has_failed && end.fault != Fault::kNoRoom;
+    tell(*job, run.partition(), run.assignment.attempt + (is_attempt ? 1 : 0),
          run.assignment.device);
     if (has_failed || scheduler_.ending(job->request.id)) sweep(*job);
     if (has_failed && end.fault == Fault::kDevice) {

@@ -56,6 +56,9 @@ base::Status Scheduler::check(const SchedulerConfig& config) {
   }
   for (const DeviceSetup& device : config.devices) {
     if (!in_range(device.worker_count)) return invalid("device workers: expected 1 to 4096");
+    if (device.critical_worker_count > kWorkerCountMax) {
+      return invalid("device workers for critical work: expected at most 4096");
+    }
   }
   if (config.ageing_ms < 1) return invalid("ageing_ms: expected at least 1");
   if (config.quarantine_failures < 1) return invalid("quarantine_failures: expected at least 1");
@@ -81,6 +84,8 @@ Scheduler::Scheduler(SchedulerConfig config) : config_(std::move(config)), memor
     Worker worker;
     worker.device = d;
     device_workers.insert(device_workers.end(), config_.devices[d].worker_count, worker);
+    worker.critical_only = true;
+    device_workers.insert(device_workers.end(), config_.devices[d].critical_worker_count, worker);
     device.worker_end = static_cast<std::uint32_t>(device_workers.size());
     devices_.push_back(device);
   }

@@ -16,7 +16,8 @@
 //     same holds for jobs that wait to enter
 //   - grouping: a device, or admission, may stay with its key for up to `grouping_max` grants
 //     while jobs of the same priority with another key wait
-//   - inline: a worker asked by should_yield() runs a critical partition in between
+//   - inline: a worker asked by should_yield() runs a critical partition in between, but for those
+//     of a device that does not (DeviceSetup::takes_inline)
 // Who is first and does not fit the memory keeps those behind it from beginning, so nothing large
 // is starved by what is small.
 //
@@ -54,6 +55,14 @@ struct DeviceSetup {
   // Takes only what failed on another device, and everything while no other is usable: the CPU
   // beside GPUs.
   bool fallback_only = false;
+  // Further workers, which take critical partitions alone: they find one free however busy the
+  // others are.
+  std::uint32_t critical_worker_count = 0;
+  // Whether its workers run critical work in between. Not on a card: who is in the middle of a
+  // proof there holds what the one in between would wait for.
+  bool takes_inline = true;
+
+  std::uint32_t all_workers() const { return worker_count + critical_worker_count; }
 };
 
 struct SchedulerConfig {
@@ -127,6 +136,8 @@ enum class Fault : std::uint8_t {
   kDevice,      // the device: counts towards its quarantine
   kWrongProof,  // the self-check said no: counts towards the quarantine of the device that made it
   kFinal,       // the job's own doing: another attempt is in vain
+  kNoRoom,      // a start found no memory on the device: it runs elsewhere, which counts as no
+                // attempt and against nobody; where there is no elsewhere as kWork
 };
 
 struct SchedulerCounts {
@@ -235,6 +246,7 @@ class Scheduler {
     std::uint32_t device = 0;  // that runs or ran it
     std::optional<WorkerId> failed_on;
     std::optional<std::uint32_t> failed_device;
+    std::set<std::uint32_t> no_room_on;  // devices
     Fault first_fault = Fault::kWork;
     std::string first_failure;
   };
@@ -265,6 +277,7 @@ class Scheduler {
   };
   struct Worker {
     std::optional<std::uint32_t> device;
+    bool critical_only = false;
     std::vector<Running> running;  // the last one is the one that runs; at most two
   };
   struct Choice {
@@ -300,7 +313,7 @@ class Scheduler {
   std::optional<std::size_t> candidate(const Job& job, Stage stage, const Worker& worker,
                                        WorkerId id) const;
   bool avoids(const Partition& partition, Stage stage, const Worker& worker, WorkerId id) const;
-  bool has_usable_device(std::uint32_t apart_from) const;
+  bool may_take(const Partition& partition, std::uint32_t device) const;
   bool fits(const Choice& choice, Stage stage) const;
   bool has_slot(const Job& job) const;
   bool has_idle_worker(Stage stage) const;
@@ -316,7 +329,8 @@ class Scheduler {
   Running take_running(WorkerId worker);
   void fail_for_good(Job& job, std::size_t partition, Stage stage, base::Error reason,
                      std::int64_t now_ms);
-  void retry(Job& job, std::size_t partition, Stage stage, WorkerId worker, bool keeps_witness);
+  bool has_other_device(const Partition& partition, std::uint32_t apart_from) const;
+  void put_back(Job& job, std::size_t partition, Stage stage, bool keeps_witness);
   void blame_device(std::uint32_t device, Fault fault, std::int64_t now_ms);
   void clear_of_blame(std::uint32_t device);
   void move(Job& job, std::size_t partition, PartitionState state);

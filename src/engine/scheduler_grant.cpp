@@ -36,32 +36,36 @@ const Scheduler::Worker& Scheduler::worker_of(WorkerId id) const {
   return workers_[index_of(id.kind)].at(id.index);
 }
 
-// Whether a device that takes everything is usable, other than the given one.
-bool Scheduler::has_usable_device(std::uint32_t apart_from) const {
+// Whether the device is usable, and had room for the partition as far as is known.
+bool Scheduler::may_take(const Partition& partition, std::uint32_t device) const {
+  return !devices_[device].quarantined && partition.no_room_on.count(device) == 0;
+}
+
+bool Scheduler::has_other_device(const Partition& partition, std::uint32_t apart_from) const {
   for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-    if (d == apart_from || config_.devices[d].fallback_only) continue;
-    if (!devices_[d].quarantined) return true;
+    if (d != apart_from && may_take(partition, d)) return true;
   }
   return false;
 }
 
-// Whether the partition should rather run elsewhere: a second attempt not where the first failed, a
-// first one not on a device that is kept for second ones. Where there is no elsewhere it runs here.
+// Whether the partition should rather run elsewhere: none where there was no room for it, a second
+// attempt not where the first failed, a first one not on a device that is kept for second ones.
+// Where there is no elsewhere it runs here.
 bool Scheduler::avoids(const Partition& partition, Stage stage, const Worker& worker,
                        WorkerId id) const {
   if (stage != Stage::kDevice) {
     return partition.failed_on == id && workers_[index_of(id.kind)].size() > 1;
   }
   const std::uint32_t own = *worker.device;
+  if (!may_take(partition, own)) return has_other_device(partition, own);
   if (!partition.failed_device && config_.devices[own].fallback_only) {
-    return has_usable_device(own);
-  }
-  if (partition.failed_device == own) {
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-      if (d != own && !devices_[d].quarantined) return true;
+      if (!config_.devices[d].fallback_only && may_take(partition, d)) return true;
     }
+    return false;
   }
-  return partition.failed_on == id && devices_[own].worker_end - devices_[own].worker_begin > 1;
+  if (partition.failed_device == own && has_other_device(partition, own)) return true;
+  return partition.failed_on == id && config_.devices[own].worker_count > 1;
 }
 
 std::optional<std::size_t> Scheduler::candidate(const Job& job, Stage stage, const Worker& worker,
@@ -79,6 +83,7 @@ std::optional<std::size_t> Scheduler::candidate(const Job& job, Stage stage, con
 
 Scheduler::Choice Scheduler::first_in_order(Stage stage, const Worker& worker, WorkerId id) const {
   for (const auto& [rank, job] : flying_) {
+    if (worker.critical_only && rank.priority != Priority::kCritical) break;
     if (const auto partition = candidate(*job, stage, worker, id)) return {job, *partition};
   }
   return {};
@@ -87,6 +92,7 @@ Scheduler::Choice Scheduler::first_in_order(Stage stage, const Worker& worker, W
 Scheduler::Choice Scheduler::aged(Stage stage, const Worker& worker, WorkerId id,
                                   std::int64_t now_ms) const {
   Choice oldest;
+  if (worker.critical_only) return oldest;
   for (const auto& [rank, job] : flying_) {
     const std::int64_t since_ms = job->waiting_since_ms[index_of(stage)];
     if (rank.priority == Priority::kCritical || now_ms - since_ms < config_.ageing_ms) continue;
@@ -264,6 +270,7 @@ bool Scheduler::idle_worker_takes_critical(Stage stage) const {
 Scheduler::Choice Scheduler::critical_choice(WorkerId id, Stage& stage) const {
   const Worker& worker = worker_of(id);
   if (worker.running.size() != 1) return {};
+  if (worker.device && !config_.devices[*worker.device].takes_inline) return {};
   if (jobs_.at(worker.running[0].job).rank.priority == Priority::kCritical) return {};
   for (const Stage wanted : {Stage::kFinish, Stage::kDevice, Stage::kWitness}) {
     const bool able =

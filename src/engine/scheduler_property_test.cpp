@@ -34,7 +34,7 @@ class World {
       workers_.push_back({Stage::kWitness, i});
     }
     std::uint32_t device_workers = 0;
-    for (const DeviceSetup& device : config_.devices) device_workers += device.worker_count;
+    for (const DeviceSetup& device : config_.devices) device_workers += device.all_workers();
     for (std::uint32_t i = 0; i < device_workers; ++i) workers_.push_back({Stage::kDevice, i});
     for (std::uint32_t i = 0; i < config_.finish_workers; ++i) {
       workers_.push_back({Stage::kFinish, i});
@@ -106,7 +106,9 @@ class World {
     config.witness_workers = 1 + below(5);
     config.finish_workers = 1 + below(2);
     config.devices.clear();
-    for (std::uint32_t d = 1 + below(3); d > 0; --d) config.devices.push_back({1 + below(2)});
+    for (std::uint32_t d = 1 + below(3); d > 0; --d) {
+      config.devices.push_back({1 + below(2), false, below(2), below(3) != 0});
+    }
     if (config.devices.size() > 1) config.devices.back().fallback_only = below(2) == 0;
     config.jobs_in_flight_max = 1 + below(6);
     config.slot_release = below(4) == 0 ? SlotRelease::kAtWitnessEnd : SlotRelease::kAtDelivery;
@@ -226,8 +228,9 @@ class World {
       scheduler_.stopped(worker, now_ms_);
     } else if (below(failure_odds) == 0) {
       accepted_.at(assignment.job).failed_before.insert(assignment.partition);
-      scheduler_.failed(worker, static_cast<Fault>(below(3)), {base::ErrorKind::kInternal, "bad"},
-                        now_ms_);
+      constexpr Fault kFaults[] = {Fault::kWork, Fault::kDevice, Fault::kWrongProof,
+                                   Fault::kNoRoom};
+      scheduler_.failed(worker, kFaults[below(4)], {base::ErrorKind::kInternal, "bad"}, now_ms_);
     } else {
       scheduler_.done(worker, now_ms_);
     }

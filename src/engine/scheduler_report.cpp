@@ -98,11 +98,18 @@ void Scheduler::failed(WorkerId id, Fault fault, base::Error reason, std::int64_
   if (job.ending) {
     end_partition(job, running.partition);
     end_if_over(job, now_ms);
+  } else if (fault == Fault::kNoRoom && running.stage == Stage::kDevice &&
+             has_other_device(partition, device)) {
+    partition.no_room_on.insert(device);
+    put_back(job, running.partition, running.stage, keeps_witness);
   } else if (partition.attempt == 1 && fault != Fault::kFinal) {
     partition.first_fault = fault;
     partition.first_failure = std::move(reason.message);
     if (is_of_device) partition.failed_device = device;
-    retry(job, running.partition, running.stage, id, keeps_witness);
+    ++counts_.retried_partitions;
+    ++partition.attempt;
+    partition.failed_on = id;
+    put_back(job, running.partition, running.stage, keeps_witness);
   } else {
     fail_for_good(job, running.partition, running.stage, std::move(reason), now_ms);
   }
@@ -128,12 +135,9 @@ void Scheduler::fail_for_good(Job& job, std::size_t index, Stage stage, base::Er
 }
 
 // Back to where it can begin again with what it still has.
-void Scheduler::retry(Job& job, std::size_t index, Stage stage, WorkerId id, bool keeps_witness) {
+void Scheduler::put_back(Job& job, std::size_t index, Stage stage, bool keeps_witness) {
   Partition& partition = job.partitions[index];
   const PartitionPlan& plan = job.spec.partitions[index];
-  ++counts_.retried_partitions;
-  ++partition.attempt;
-  partition.failed_on = id;
   switch (stage) {
     case Stage::kWitness: memory_.drop_witness(plan, job.rank.priority); break;
     case Stage::kDevice:

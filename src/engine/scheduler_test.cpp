@@ -434,6 +434,66 @@ TEST(Scheduler, YieldsToCriticalWorkAtTheBorderOfAChunk) {
   EXPECT_EQ(scheduler.counts().inline_grants, 2u);
 }
 
+TEST(Scheduler, WhatLacksRoomOnADeviceIsNeverStuckBetweenTheOthers) {
+  SchedulerConfig config = small_config();
+  config.devices = {{1}, {1}, {1, true}};
+  config.quarantine_failures = 1;
+  Scheduler scheduler(config);
+  ASSERT_TRUE(scheduler.submit(job_of(1, 1), 0).ok());
+  run(scheduler, witness_worker(), 1);
+  ASSERT_EQ(granted(scheduler, device_worker(0)), 1u);
+  scheduler.failed(device_worker(0), Fault::kNoRoom, error_of("full"), 0);
+  EXPECT_EQ(granted(scheduler, device_worker(0)), 0u);
+  EXPECT_EQ(granted(scheduler, device_worker(2)), 0u);  // kept for what failed on all others
+  ASSERT_EQ(granted(scheduler, device_worker(1)), 1u);
+  scheduler.failed(device_worker(1), Fault::kDevice, error_of("lost"), 0);
+  EXPECT_FALSE(scheduler.device_usable(1));
+  EXPECT_EQ(granted(scheduler, device_worker(0)), 0u);
+  ASSERT_EQ(granted(scheduler, device_worker(2)), 1u);
+  scheduler.failed(device_worker(2), Fault::kNoRoom, error_of("full"), 0);
+  // No other may take it, and it has had its attempts.
+  const auto outcomes = scheduler.take_outcomes();
+  ASSERT_EQ(outcomes.size(), 1u);
+  EXPECT_THAT(outcomes[0].failure->message, HasSubstr("full"));
+  EXPECT_TRUE(scheduler.device_usable(0));
+  EXPECT_TRUE(scheduler.idle());
+}
+
+TEST(Scheduler, NobodyYieldsInTheMiddleOfAProofOnACard) {
+  SchedulerConfig config = small_config();
+  config.devices = {{.worker_count = 1, .takes_inline = false}};
+  Scheduler scheduler(config);
+  ASSERT_TRUE(scheduler.submit(job_of(1, 1, Priority::kLow), 0).ok());
+  run(scheduler, witness_worker(), 1);
+  ASSERT_EQ(granted(scheduler, device_worker()), 1u);
+  ASSERT_TRUE(scheduler.submit(job_of(2, 1, Priority::kCritical), 0).ok());
+  run(scheduler, witness_worker(), 2);
+  EXPECT_FALSE(scheduler.should_yield(device_worker()));
+  EXPECT_FALSE(scheduler.take_inline(device_worker(), 0));
+  scheduler.done(device_worker(), 0);
+  EXPECT_EQ(granted(scheduler, device_worker()), 2u);
+}
+
+TEST(Scheduler, AWorkerForCriticalWorkTakesNothingElse) {
+  SchedulerConfig config = small_config();
+  config.witness_workers = 4;
+  config.devices = {{.worker_count = 1, .critical_worker_count = 1, .takes_inline = false}};
+  Scheduler scheduler(config);
+  ASSERT_TRUE(scheduler.submit(job_of(1, 2, Priority::kHigh), 0).ok());
+  run(scheduler, witness_worker(), 1);
+  run(scheduler, witness_worker(), 1);
+  ASSERT_EQ(granted(scheduler, device_worker(0)), 1u);
+  EXPECT_EQ(granted(scheduler, device_worker(1), 1'000'000), 0u) << "not what is old either";
+  ASSERT_TRUE(scheduler.submit(job_of(2, 1, Priority::kCritical), 0).ok());
+  run(scheduler, witness_worker(), 2);
+  EXPECT_EQ(granted(scheduler, device_worker(1)), 2u);
+  // It is no elsewhere for what failed on the only other worker.
+  scheduler.failed(device_worker(0), Fault::kWork, {base::ErrorKind::kIo, "bad"}, 0);
+  scheduler.done(device_worker(1), 0);
+  EXPECT_EQ(granted(scheduler, device_worker(1)), 0u);
+  EXPECT_EQ(granted(scheduler, device_worker(0)), 1u);
+}
+
 TEST(Scheduler, YieldsThoughAFallbackDeviceIsIdle) {
   SchedulerConfig config = small_config();
   config.devices = {{1}, {1, true}};

@@ -63,7 +63,7 @@ class Run {
     }
     std::uint32_t device_workers = 0;
     for (const DeviceSetup& device : config.scheduler.devices) {
-      device_workers += device.worker_count;
+      device_workers += device.all_workers();
     }
     for (std::uint32_t i = 0; i < device_workers; ++i) workers_.push_back({Stage::kDevice, i});
     for (std::uint32_t i = 0; i < config.scheduler.finish_workers; ++i) {

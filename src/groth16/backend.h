@@ -61,6 +61,16 @@ class PendingProof {
   // Completes the proof; call once. Not yet verified: prove.h does that.
   virtual base::Result<Proof<C>> finish() = 0;
   virtual std::uint64_t byte_count() const = 0;
+
+  // For a proof that does not verify: the same one, with the same inputs and blinding, begun again
+  // on a processor that had no part in it; null where there is none. After finish; the backend is
+  // still there.
+  virtual base::Result<std::unique_ptr<PendingProof<C>>> start_elsewhere(
+      const ProveInputs<C>& /*inputs*/, const Blinding<C>& /*blinding*/) {
+    return std::unique_ptr<PendingProof<C>>();
+  }
+  // The one from elsewhere verifies: whoever made this one computes wrongly.
+  virtual void blame() {}
 };
 
 template <class C>
@@ -76,6 +86,9 @@ class Backend {
   virtual base::Result<std::unique_ptr<PendingProof<C>>> start(const ProveInputs<C>& inputs,
                                                                const Blinding<C>& blinding) = 0;
 };
+
+// Backend::name of the CPU's.
+inline constexpr std::string_view kCpuBackendName = "cpu";
 
 // The CPU backend of either curve.
 template <class C>

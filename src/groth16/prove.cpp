@@ -1,7 +1,9 @@
 // start, finish, verify; and when verification fails, the search for the one to blame.
 #include "groth16/prove.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "groth16/random_scalar.h"
@@ -45,19 +47,64 @@ base::Result<Blinding<C>> random_blinding() {
   return blinding;
 }
 
+namespace {
+
+template <class C>
+base::Result<bool> verifies(const ProveInputs<C>& inputs, const Proof<C>& proof) {
+  return verify<C>(inputs.key->vk, std::span(inputs.assignment->inputs).subspan(1), proof);
+}
+
+// What came of making a proof elsewhere.
+template <class C>
+struct SecondOpinion {
+  bool was_made = false;
+  std::optional<Proof<C>> right;  // where it verifies
+};
+
+template <class C>
+base::Result<SecondOpinion<C>> second_opinion(PendingProof<C>& pending,
+                                              const ProveInputs<C>& inputs,
+                                              const Blinding<C>& blinding) {
+  SecondOpinion<C> out;
+  const auto again = pending.start_elsewhere(inputs, blinding);
+  if (again.ok() && *again == nullptr) return out;
+  auto proof = again.ok() ? (*again)->finish() : base::Result<Proof<C>>(again.error());
+  if (!proof.ok()) {
+    if (proof.error().kind == base::ErrorKind::kCancelled) return proof.error();
+    return out;
+  }
+  out.was_made = true;
+  CUZK_TRY(const bool is_valid, verifies(inputs, *proof));
+  if (!is_valid) return out;
+  pending.blame();
+  out.right = std::move(proof).value();
+  return out;
+}
+
+}  // namespace
+
 template <class C>
 base::Result<Proof<C>> prove_with_blinding(Backend<C>& backend, const ProveInputs<C>& inputs,
                                            const Blinding<C>& blinding) {
   CUZK_TRY(const auto pending, backend.start(inputs, blinding));
   CUZK_TRY(const auto proof, pending->finish());
-  return checked_proof(inputs, proof);
+  CUZK_TRY(const bool is_valid, verifies(inputs, proof));
+  if (is_valid) return proof;
+  base::Error failure = verification_failure(inputs);
+  if (failure.kind == base::ErrorKind::kUnsatisfied) return failure;
+  CUZK_TRY(auto second, second_opinion(*pending, inputs, blinding));
+  if (second.right) return *std::move(second.right);
+  if (!second.was_made && backend.name() != kCpuBackendName) {
+    failure.message +=
+        "; nor can it be told whether the device computed wrongly, as it was proved "
+        "nowhere else: --backend cpu tells";
+  }
+  return failure;
 }
 
 template <class C>
 base::Result<Proof<C>> checked_proof(const ProveInputs<C>& inputs, const Proof<C>& proof) {
-  const std::span<const typename C::Fr> public_inputs =
-      std::span(inputs.assignment->inputs).subspan(1);
-  CUZK_TRY(const bool is_valid, verify<C>(inputs.key->vk, public_inputs, proof));
+  CUZK_TRY(const bool is_valid, verifies(inputs, proof));
   if (!is_valid) return verification_failure(inputs);
   return proof;
 }

@@ -12,8 +12,10 @@ template <class C>
 base::Result<Blinding<C>> random_blinding();
 
 // Draws blinding, proves on `backend`, verifies the result against the key's verifying key and the
-// assignment's public inputs, and returns it only then. A proof that does not verify is an error of
-// kind kUnsatisfied or kVerificationFailed that says what to suspect (checked_proof).
+// assignment's public inputs, and returns it only then. One that does not verify although no
+// constraint is known to be broken is made once more where the backend has an elsewhere (a pool of
+// devices does); if that one verifies the device is to blame. Else a proof that does not verify is
+// an error of kind kUnsatisfied or kVerificationFailed that says what to suspect (checked_proof).
 template <class C>
 base::Result<Proof<C>> prove(Backend<C>& backend, const ProveInputs<C>& inputs);
 

@@ -111,7 +111,7 @@ class CpuBackend final : public Backend<C> {
   using Shape = r1cs::Shape<Fr>;
   using Assignment = r1cs::Assignment<Fr>;
 
-  std::string_view name() const override { return "cpu"; }
+  std::string_view name() const override { return kCpuBackendName; }
 
   base::Result<MemoryPlan> plan(const ProvingKey<C>& key, const Shape& shape,
                                 const Assignment* assignment) const override {

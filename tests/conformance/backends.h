@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "cuda/backend.h"
 #include "groth16/backend.h"
 
@@ -36,14 +38,20 @@ std::vector<std::unique_ptr<groth16::Backend<C>>> registered_backends() {
   std::vector<std::unique_ptr<groth16::Backend<C>>> backends;
   backends.push_back(groth16::make_cpu_backend<C>());
   // Where the build has device code and the machine a device, each case runs there too.
-  if (auto device = cuda::make_backend<C>({}); device.ok()) {
+  const auto cards = cuda::list_devices();
+  const bool has_card = cards.ok() && !cards->empty();
+  auto device = cuda::make_backend<C>({});
+  EXPECT_TRUE(device.ok() || !has_card) << device.error().message;
+  if (device.ok()) {
     backends.push_back(std::make_unique<SharedBackend<C>>(std::move(device).value()));
     // And cut into parts, as several devices share one.
     cuda::SplitOptions split;
     split.devices.resize(3);
     for (auto& own : split.devices) own.known_answer_test = false;  // it has just run
     split.cuts_finely = true;
-    if (auto parts = cuda::make_split_backend<C>(split); parts.ok()) {
+    auto parts = cuda::make_split_backend<C>(split);
+    EXPECT_TRUE(parts.ok()) << parts.error().message;
+    if (parts.ok()) {
       backends.push_back(std::make_unique<SharedBackend<C>>(std::move(parts).value()));
     }
   }

@@ -16,6 +16,9 @@ using base::Error;
 using base::ErrorKind;
 using service::CpuUse;
 
+// Of each card, with a lane of its own: a critical proof begins at once, beside those under way.
+constexpr std::uint32_t kCriticalWorkers = 1;
+
 // Free and all memory of a card as the driver tells it now; zeros when it does not.
 std::pair<std::uint64_t, std::uint64_t> memory_of(const std::string& uuid) {
   const auto reports = cuda::list_devices();
@@ -41,7 +44,7 @@ cuda::BackendOptions options_of(const cuda::DeviceReport& report,
                                 const service::Config::Gpus& config) {
   cuda::BackendOptions options;
   options.device = report.uuid;
-  options.lanes = std::max(1u, config.gpu_workers_per_device);
+  options.lanes = config.gpu_workers_per_device + kCriticalWorkers;
   options.vram_limit_bytes = config.memory_bytes_max.value_or(0);
   return options;
 }
@@ -53,6 +56,7 @@ base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
   device.name = report.name;
   device.identifier = report.uuid;
   device.worker_count = config.gpu_workers_per_device;
+  device.critical_worker_count = kCriticalWorkers;
   CUZK_TRY(device.bls12_381, cuda::make_backend<curve::Bls12_381>(options));
   CUZK_TRY(device.bn254, cuda::make_backend<curve::Bn254>(options));
   device.free_and_total_bytes = [uuid = report.uuid] { return memory_of(uuid); };
@@ -67,6 +71,7 @@ base::Result<engine::ProvingDevice> make_shared_card(const std::vector<cuda::Dev
   engine::ProvingDevice device;
   device.name = fmt::format("{} cards together", reports.size());
   device.worker_count = config.gpu_workers_per_device;
+  device.critical_worker_count = kCriticalWorkers;
   std::vector<int> indices;
   for (const cuda::DeviceReport& report : reports) {
     indices.push_back(report.index);
@@ -150,8 +155,9 @@ base::Result<DaemonDevices> find_devices(const service::Config::Gpus& config) {
   if (config.cpu == CpuUse::kNever) return found;
   engine::ProvingDevice cpu = make_cpu_device();
   cpu.fallback_only = !found.devices.empty();
-  found.remarks.emplace_back(cpu.fallback_only ? "the CPU takes what failed on a card"
-                                               : "proving on the CPU");
+  found.remarks.emplace_back(cpu.fallback_only
+                                 ? "the CPU takes what failed on a card or has no room there"
+                                 : "proving on the CPU");
   found.devices.insert(found.devices.begin(), std::move(cpu));
   return found;
 }

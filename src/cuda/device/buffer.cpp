@@ -54,13 +54,6 @@ base::Result<Buffer> Buffer::create(const MemoryPool& pool, const Stream& stream
   return buffer;
 }
 
-Buffer Buffer::borrowed(std::byte* bytes, std::uint64_t size_bytes) {
-  Buffer buffer;
-  buffer.bytes_ = {bytes, DeviceFreer{DeviceFreer::Way::kBorrowed, nullptr}};
-  buffer.size_bytes_ = size_bytes;
-  return buffer;
-}
-
 base::Result<MemoryPool> MemoryPool::create(int index, std::uint64_t limit_bytes) {
   cudaMemPoolProps properties = {};
   properties.allocType = cudaMemAllocationTypePinned;
@@ -80,17 +73,6 @@ base::Result<MemoryPool> MemoryPool::create(int index, std::uint64_t limit_bytes
   return pool;
 }
 
-namespace {
-
-base::Result<std::uint64_t> pool_attribute(CUmemPoolHandle_st* pool, cudaMemPoolAttr attribute) {
-  std::uint64_t value = 0;
-  CUZK_TRY_STATUS(
-      to_status(cudaMemPoolGetAttribute(pool, attribute, &value), "cudaMemPoolGetAttribute"));
-  return value;
-}
-
-}  // namespace
-
 base::Result<bool> MemoryPool::let_in(int index) const {
   if (index == index_) return true;
   int can = 0;
@@ -103,13 +85,6 @@ base::Result<bool> MemoryPool::let_in(int index) const {
   access.flags = cudaMemAccessFlagsProtReadWrite;
   CUZK_TRY_STATUS(to_status(cudaMemPoolSetAccess(handle(), &access, 1), "cudaMemPoolSetAccess"));
   return true;
-}
-
-base::Result<std::uint64_t> MemoryPool::reserved_bytes() const {
-  return pool_attribute(handle(), cudaMemPoolAttrReservedMemCurrent);
-}
-base::Result<std::uint64_t> MemoryPool::reserved_peak_bytes() const {
-  return pool_attribute(handle(), cudaMemPoolAttrReservedMemHigh);
 }
 
 base::Result<PinnedBuffer> PinnedBuffer::create(std::uint64_t size_bytes) {

@@ -19,7 +19,7 @@ namespace cuzk::cuda::device {
 
 // Give memory back to the runtime; null is fine. Device memory goes back by the way it came.
 struct DeviceFreer {
-  enum class Way { kAtOnce, kInStreamOrder, kBorrowed };
+  enum class Way { kAtOnce, kInStreamOrder };
   Way way = Way::kAtOnce;
   CUstream_st* stream = nullptr;  // for kInStreamOrder
   void operator()(std::byte* bytes) const noexcept;
@@ -53,9 +53,6 @@ class MemoryPool {
   // Lets device `index` write to the pool's memory directly. False where the two cannot: copies
   // between them then pass through the host, which is slower and nothing else.
   base::Result<bool> let_in(int index) const;
-  // Bytes that the pool has taken from the card, now and at most so far.
-  base::Result<std::uint64_t> reserved_bytes() const;
-  base::Result<std::uint64_t> reserved_peak_bytes() const;
 
  private:
   std::unique_ptr<CUmemPoolHandle_st, PoolCloser> handle_;
@@ -72,8 +69,6 @@ class Buffer {
   // that neither call waits for the device. The stream and the pool must outlive the buffer.
   static base::Result<Buffer> create(const MemoryPool& pool, const Stream& stream,
                                      std::uint64_t size_bytes);
-  // Part of memory that somebody else owns.
-  static Buffer borrowed(std::byte* bytes, std::uint64_t size_bytes);
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   std::byte* data() const noexcept { return bytes_.get(); }
   // The first `count` elements; checked to fit.

@@ -66,10 +66,7 @@ base::Result<DeviceInfo> find_device(const std::string& name) {
   return find_by_name(all, name);
 }
 
-base::Status use_device(const DeviceInfo& info) {
-  CUZK_TRY_STATUS(check_usable(info.index));
-  return to_status(cudaSetDevice(info.index), "cudaSetDevice");
-}
+base::Status use_device(const DeviceInfo& info) { return use_by(runtime(), info.index); }
 
 base::Result<std::uint64_t> memory_free_bytes() {
   std::size_t free = 0, total = 0;

@@ -29,26 +29,24 @@ static_assert(codes::kInvalidPc == cudaErrorInvalidPc);
 static_assert(codes::kLaunchFailure == cudaErrorLaunchFailure);
 static_assert(codes::kUnknown == cudaErrorUnknown);
 
-using MakeError = base::Error(int, std::string_view, std::string_view, int);
-
-base::Error error_of(int code, std::string_view call, MakeError* make) {
-  const auto status = static_cast<cudaError_t>(code);
-  const std::string text =
-      std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
-  int device = -1;
-  // Asked for only where it matters: without a driver this call fails as well.
-  if (fault_of(code) == Fault::kLost) cudaGetDevice(&device);
-  return make(code, text, call, device);
+const RuntimeCalls& runtime() {
+  static constexpr RuntimeCalls kCalls = {
+      [](int code) {
+        const auto status = static_cast<cudaError_t>(code);
+        return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
+      },
+      [] {
+        int device = -1;
+        return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+      },
+      [](int device) { return static_cast<int>(cudaSetDevice(device)); }};
+  return kCalls;
 }
 
-}  // namespace
-
-base::Error cuda_error(int code, std::string_view call) {
-  return error_of(code, call, fault_error);
-}
+base::Error cuda_error(int code, std::string_view call) { return error_by(runtime(), code, call); }
 
 base::Error cuda_pinning_error(int code, std::string_view call) {
-  return error_of(code, call, pinning_error);
+  return pinning_error(cuda_error(code, call));
 }
 
 base::Status to_status(int code, std::string_view call) {

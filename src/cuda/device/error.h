@@ -7,11 +7,15 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "cuda/device/fault.h"
 
 namespace cuzk::cuda::device {
 
 // The status of the last kernel launch of this thread. `kernel` names it in the message.
 base::Status launched(std::string_view kernel);
+
+// The runtime itself, for what fault.h decides.
+const RuntimeCalls& runtime();
 
 // An error for the CUDA status `code` (a cudaError_t) of `call` on the current device. A status
 // that poisons the context condemns the device (fault.h).

@@ -71,10 +71,33 @@ base::Error fault_error(int code, std::string_view text, std::string_view call, 
   }
 }
 
-base::Error pinning_error(int code, std::string_view text, std::string_view call, int device) {
-  base::Error error = fault_error(code, text, call, device);
+base::Error pinning_error(base::Error error) {
   if (error.kind == base::ErrorKind::kInternal) error.kind = base::ErrorKind::kResourceExhausted;
   return error;
+}
+
+namespace {
+
+thread_local int last_used_device = -1;
+
+}  // namespace
+
+base::Error error_by(const RuntimeCalls& runtime, int code, std::string_view call) {
+  int device = -1;
+  // Asked for only where it matters: without a driver this call fails as well.
+  if (fault_of(code) == Fault::kLost) {
+    device = runtime.current_device();
+    if (device < 0) device = last_used_device;
+  }
+  return fault_error(code, runtime.status_text(code), call, device);
+}
+
+base::Status use_by(const RuntimeCalls& runtime, int device) {
+  CUZK_TRY_STATUS(check_usable(device));
+  last_used_device = device;
+  const int code = runtime.set_device(device);
+  if (code != codes::kSuccess) return error_by(runtime, code, "cudaSetDevice");
+  return base::ok_status();
 }
 
 void condemn(int device, std::string_view reason) {

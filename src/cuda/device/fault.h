@@ -31,10 +31,22 @@ Fault fault_of(int code) noexcept;
 // else kInternal.
 base::Error fault_error(int code, std::string_view text, std::string_view call, int device);
 
-// The same for a call that pins host memory: whatever the machine says while the device stays
-// usable (limits of locked memory come as operating system calls that failed, or as calls that are
-// not supported) is kResourceExhausted.
-base::Error pinning_error(int code, std::string_view text, std::string_view call, int device);
+// What an error of a call that pins host memory means: whatever the machine says while the device
+// stays usable (limits of locked memory come as operating system calls that failed, or as calls
+// that are not supported) is kResourceExhausted.
+base::Error pinning_error(base::Error error);
+
+// What the two below ask of the runtime: error.cpp has the real one, tests make one up.
+struct RuntimeCalls {
+  std::string (*status_text)(int code) = nullptr;
+  int (*current_device)() = nullptr;        // of this thread; negative when it is not told
+  int (*set_device)(int device) = nullptr;  // a status
+};
+
+// fault_error on the thread's current device: where the runtime does not tell, that of use_by.
+base::Error error_by(const RuntimeCalls& runtime, int code, std::string_view call);
+// Makes the device the thread's current one, unless it is condemned: then nothing is called.
+base::Status use_by(const RuntimeCalls& runtime, int device);
 
 // From now on the device is refused with `reason`; the first reason stays.
 void condemn(int device, std::string_view reason);

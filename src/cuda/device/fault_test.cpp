@@ -1,5 +1,5 @@
-// Which statuses lose a device, and that a lost one is refused from then on: with a made-up runtime
-// whose calls return what the test says.
+// Which statuses lose a device, and that a lost one is refused from then on: what cuda_error and
+// use_device do, over a runtime that says what the test says.
 #include "cuda/device/fault.h"
 
 #include <thread>
@@ -14,69 +14,75 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Calls as the room makes them: the device is asked for first, and each status is looked at.
-class MadeUpRuntime {
- public:
-  explicit MadeUpRuntime(int device) : device_(device) {}
-  base::Status call(int code) {
-    CUZK_TRY_STATUS(check_usable(device_));
-    ++call_count_;
-    if (code == codes::kSuccess) return base::ok_status();
-    return fault_error(code, "status " + std::to_string(code), "madeUpCall", device_);
-  }
-  int call_count() const { return call_count_; }
-
- private:
-  int device_;
-  int call_count_ = 0;
+// The runtime's state: the current device, what it tells of it and what setting one returns.
+struct MadeUp {
+  int current = 0;
+  bool tells = true;
+  int set_status = codes::kSuccess;
+  int set_count = 0;
 };
+MadeUp made_up;
+
+const RuntimeCalls kRuntime = {[](int code) { return "status " + std::to_string(code); },
+                               [] { return made_up.tells ? made_up.current : -1; },
+                               [](int device) {
+                                 ++made_up.set_count;
+                                 if (made_up.set_status == codes::kSuccess)
+                                   made_up.current = device;
+                                 return made_up.set_status;
+                               }};
 
 class FaultTest : public ::testing::Test {
  protected:
-  void SetUp() override { forget_condemned(); }
+  void SetUp() override {
+    forget_condemned();
+    made_up = MadeUp();
+  }
   void TearDown() override { forget_condemned(); }
 };
 
 TEST_F(FaultTest, StickyStatusCondemnsTheDeviceAndLaterCallsAreNotMade) {
-  for (const int code : {codes::kIllegalAddress, codes::kLaunchTimeout, codes::kAssert,
-                         codes::kLaunchFailure, codes::kEccUncorrectable, codes::kUnknown}) {
-    forget_condemned();
-    MadeUpRuntime runtime(3);
-    EXPECT_TRUE(runtime.call(codes::kSuccess).ok());
-    const auto lost = runtime.call(code);
-    ASSERT_FALSE(lost.ok());
-    EXPECT_EQ(lost.error().kind, base::ErrorKind::kUnavailable);
-    EXPECT_THAT(lost.error().message, HasSubstr("device 3 is lost"));
-    EXPECT_THAT(lost.error().message, HasSubstr("madeUpCall"));
-    const auto refused = runtime.call(codes::kSuccess);
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().message, lost.error().message);
-    EXPECT_EQ(runtime.call_count(), 2);
+  for (const bool tells : {true, false}) {
+    for (const int code : {codes::kIllegalAddress, codes::kLaunchTimeout, codes::kAssert,
+                           codes::kLaunchFailure, codes::kEccUncorrectable, codes::kUnknown}) {
+      SetUp();
+      ASSERT_TRUE(use_by(kRuntime, 3).ok());
+      made_up.tells = tells;  // a broken context may not even name its device
+      const base::Error lost = error_by(kRuntime, code, "madeUpCall");
+      EXPECT_EQ(lost.kind, base::ErrorKind::kUnavailable);
+      EXPECT_THAT(lost.message, HasSubstr("device 3 is lost"));
+      EXPECT_THAT(lost.message, HasSubstr("madeUpCall: status " + std::to_string(code)));
+      const auto refused = use_by(kRuntime, 3);
+      ASSERT_FALSE(refused.ok());
+      EXPECT_EQ(refused.error().kind, base::ErrorKind::kUnavailable);
+      EXPECT_EQ(refused.error().message, lost.message);
+      EXPECT_EQ(made_up.set_count, 1);
+      EXPECT_TRUE(use_by(kRuntime, 2).ok());
+    }
   }
 }
 
-TEST_F(FaultTest, OtherDevicesStayUsable) {
-  MadeUpRuntime first(0), second(1);
-  EXPECT_FALSE(first.call(codes::kIllegalAddress).ok());
-  EXPECT_FALSE(first.call(codes::kSuccess).ok());
-  EXPECT_TRUE(second.call(codes::kSuccess).ok());
+TEST_F(FaultTest, ADeviceThatCannotEvenBeSetIsLostAndNotTheOneBefore) {
+  ASSERT_TRUE(use_by(kRuntime, 0).ok());
+  made_up.set_status = codes::kDevicesUnavailable;
+  made_up.tells = false;
+  EXPECT_EQ(use_by(kRuntime, 1).error().kind, base::ErrorKind::kUnavailable);
+  EXPECT_FALSE(check_usable(1).ok());
+  EXPECT_TRUE(check_usable(0).ok());
 }
 
 TEST_F(FaultTest, MemoryAndWrongCallsLeaveTheDeviceUsable) {
-  MadeUpRuntime runtime(0);
-  const auto memory = runtime.call(codes::kMemoryAllocation);
-  ASSERT_FALSE(memory.ok());
-  EXPECT_EQ(memory.error().kind, base::ErrorKind::kResourceExhausted);
-  const auto wrong = runtime.call(1);
-  ASSERT_FALSE(wrong.ok());
-  EXPECT_EQ(wrong.error().kind, base::ErrorKind::kInternal);
-  EXPECT_TRUE(runtime.call(codes::kSuccess).ok());
+  ASSERT_TRUE(use_by(kRuntime, 0).ok());
+  EXPECT_EQ(error_by(kRuntime, codes::kMemoryAllocation, "call").kind,
+            base::ErrorKind::kResourceExhausted);
+  EXPECT_EQ(error_by(kRuntime, 1, "call").kind, base::ErrorKind::kInternal);
+  EXPECT_TRUE(use_by(kRuntime, 0).ok());
 }
 
 TEST_F(FaultTest, AMissingDriverIsUnavailableAndCondemnsNothing) {
   for (const int code : {codes::kInsufficientDriver, codes::kNoDevice}) {
-    MadeUpRuntime runtime(0);
-    EXPECT_EQ(runtime.call(code).error().kind, base::ErrorKind::kUnavailable);
+    made_up.set_status = code;
+    EXPECT_EQ(use_by(kRuntime, 0).error().kind, base::ErrorKind::kUnavailable);
     EXPECT_TRUE(check_usable(0).ok());
   }
 }
@@ -85,15 +91,15 @@ TEST_F(FaultTest, PinnedMemoryThatIsRefusedInAnyWayIsAShortageAndNoLostDevice) {
   // As numbered by the runtime's header: invalid value, out of memory, operating system call
   // failed, not permitted, not supported.
   for (const int code : {1, codes::kMemoryAllocation, 304, 800, 801}) {
-    const base::Error error = pinning_error(code, "no", "pinning", 0);
+    const base::Error error = pinning_error(fault_error(code, "no", "pinning", 0));
     EXPECT_EQ(error.kind, base::ErrorKind::kResourceExhausted) << code;
     EXPECT_THAT(error.message, HasSubstr("pinning: no"));
     EXPECT_TRUE(check_usable(0).ok());
   }
-  EXPECT_EQ(pinning_error(codes::kNoDevice, "no", "pinning", 0).kind,
+  EXPECT_EQ(pinning_error(fault_error(codes::kNoDevice, "no", "pinning", 0)).kind,
             base::ErrorKind::kUnavailable);
   // A device that was lost meanwhile says so through any call.
-  EXPECT_EQ(pinning_error(codes::kIllegalAddress, "lost", "pinning", 0).kind,
+  EXPECT_EQ(pinning_error(fault_error(codes::kIllegalAddress, "lost", "pinning", 0)).kind,
             base::ErrorKind::kUnavailable);
   EXPECT_FALSE(check_usable(0).ok());
 }

@@ -245,21 +245,6 @@ base::Status Transform<F>::inverse(const device::Stream& stream, device::DeviceS
 }
 
 template <class F>
-base::Status Transform<F>::move_to_coset(const device::Stream& stream, device::DeviceSpan<F> values,
-                                         bool reversed) const {
-  CUZK_CHECK(values.size == size());
-  NttPass<DeviceOf<F>> pass = {};
-  pass.values = to_device(values.data);
-  pass.size_log2 = static_cast<int>(size_log2_);
-  pass.scaling = Scaling::kPowers;
-  pass.scales_by_reversed_index = reversed;
-  pass.coset = {to_device(forward_.coset_low), to_device(forward_.coset_high),
-                table_split_log2(pass.size_log2)};
-  scale_kernel<<<blocks_for(size()), kBlock, 0, stream.handle()>>>(pass);
-  return device::launched("scale_kernel");
-}
-
-template <class F>
 base::Status Transform<F>::transform_columns(const device::Stream& stream,
                                              device::DeviceSpan<F> values, const ColumnTile& tile,
                                              bool to_reversed, bool is_inverse,

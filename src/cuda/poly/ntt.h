@@ -48,9 +48,6 @@ class Transform {
                        Points points = Points::kDomain) const;
   base::Status inverse(const device::Stream& stream, device::DeviceSpan<F> values, Order order,
                        Points points = Points::kDomain) const;
-  // Multiplies coefficient i by shift^i; `reversed` when it lies at the reversed index.
-  base::Status move_to_coset(const device::Stream& stream, device::DeviceSpan<F> values,
-                             bool reversed) const;
   // Swaps each element with the one at the bit-reversed index.
   base::Status reverse_order(const device::Stream& stream, device::DeviceSpan<F> values) const;
 

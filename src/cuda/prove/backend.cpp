@@ -28,7 +28,8 @@ class CudaBackend final : public groth16::Backend<C> {
   CudaBackend(std::shared_ptr<Context> context, const BackendOptions& options)
       : context_(std::move(context)),
         options_(options),
-        lanes_(context_->info().index, options.lanes) {}
+        lanes_(context_->info().index, options.lanes),
+        circuits_(context_) {}
 
   std::string_view name() const override { return "cuda"; }
 
@@ -59,9 +60,18 @@ class CudaBackend final : public groth16::Backend<C> {
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
     const auto input_run = compact_inputs(*inputs.assignment);
     CUZK_TRY(auto lane, lanes_.take(inputs.control.cancel));
-    CUZK_TRY(const auto circuit, load(inputs, input_run, *lane));
+    return with_room([&](KeyShelf::Turn turn, bool& never_fits) {
+      return start_on(*lane, turn, never_fits, inputs, input_run, blinding);
+    });
+  }
+
+  base::Result<Pending> start_on(Lane& lane, KeyShelf::Turn turn, bool& never_fits,
+                                 const groth16::ProveInputs<C>& inputs,
+                                 const r1cs::CompactWitness<Fr>& input_run,
+                                 const groth16::Blinding<C>& blinding) {
+    CUZK_TRY(auto circuit, load(inputs, input_run, lane, turn, never_fits));
     const ProofSizes sizes = proof_sizes<C>(inputs, circuit->facts(), input_run, circuit->part());
-    CUZK_TRY(auto sums, run_in_workspace(inputs, input_run, *circuit, sizes, *lane));
+    CUZK_TRY(auto sums, run_in_workspace(inputs, input_run, circuit, sizes, lane));
     std::optional<HostB<Fr>> host_b;
     if (!b_g2_on_device()) {
       CUZK_TRY(host_b, select_host_b<C>(inputs, circuit->facts().density, input_run));
@@ -70,12 +80,12 @@ class CudaBackend final : public groth16::Backend<C> {
                                                          std::move(host_b)));
   }
 
-  base::Result<typename CircuitCache<C>::Loaded> load(const groth16::ProveInputs<C>& inputs,
-                                                      const r1cs::CompactWitness<Fr>& input_run,
-                                                      Lane& lane) {
+  base::Result<Loaded<C>> load(const groth16::ProveInputs<C>& inputs,
+                               const r1cs::CompactWitness<Fr>& input_run, Lane& lane,
+                               KeyShelf::Turn turn, bool& never_fits) {
     using Wanted = typename CircuitCache<C>::Wanted;
     return circuits_.get(
-        *context_, lane, inputs, input_run, options_.lanes, [&]() -> base::Result<Wanted> {
+        lane, inputs, input_run, options_.lanes, turn, never_fits, [&]() -> base::Result<Wanted> {
           CUZK_TRY(auto facts, checked_facts<C>(inputs));
           ProofPart part = whole_part(shared_work<C>(inputs, *facts, input_run, b_g2_on_device()));
           part.streamed_piece_points = options_.streamed_piece_points;
@@ -85,11 +95,11 @@ class CudaBackend final : public groth16::Backend<C> {
 
   base::Result<ProofSums<C>> run_in_workspace(const groth16::ProveInputs<C>& inputs,
                                               const r1cs::CompactWitness<Fr>& input_run,
-                                              const LoadedCircuit<C>& circuit,
-                                              const ProofSizes& sizes, Lane& lane) {
-    CUZK_TRY(const auto workspace, take_workspace(*context_, circuits_, circuit, sizes, lane,
-                                                  options_.lanes, inputs.control.cancel));
-    return run_proof<C>(*context_, lane, circuit, sizes, workspace.plan, workspace.memory.buffer(),
+                                              Loaded<C>& circuit, const ProofSizes& sizes,
+                                              Lane& lane) {
+    CUZK_TRY(const auto workspace, take_workspace(*context_, circuit, sizes, lane, options_.lanes,
+                                                  inputs.control.cancel));
+    return run_proof<C>(*context_, lane, *circuit, sizes, workspace.plan, workspace.memory.buffer(),
                         inputs, input_run, options_.exact_stages);
   }
 
@@ -141,6 +151,12 @@ template <class C>
 base::Result<std::shared_ptr<groth16::Backend<C>>> make_backend(const BackendOptions& options) {
   if (options.lanes == 0) {
     return base::Error{base::ErrorKind::kInvalidArgument, "a device backend needs a lane"};
+  }
+  const std::uint64_t piece_points = options.streamed_piece_points;
+  if (piece_points != 0 && piece_points < prove::kPieceTestLeast) {
+    return base::Error{base::ErrorKind::kInvalidArgument,
+                       "streamed_piece_points: found " + std::to_string(piece_points) +
+                           ", expected 0 or at least " + std::to_string(prove::kPieceTestLeast)};
   }
   CUZK_TRY(const auto info, device::find_device(options.device));
   CUZK_TRY_STATUS(device::use_device(info));

@@ -1,15 +1,14 @@
-// Keys and circuits on one device, most recently used first; the least recently used leave when
-// another one or a proof wants their room.
+// Keys and circuits on one device as its backends ask for them: what is loaded, what a proof takes
+// beside it, and what is done where that does not fit. key_shelf.h has the order of who leaves.
 #pragma once
 
-#include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
-#include "base/log.h"
+#include "cuda/prove/key_shelf.h"
 #include "cuda/prove/prover.h"
+#include "cuda/prove/room.h"
 #include "groth16/fit.h"
 
 namespace cuzk::cuda::prove {
@@ -33,68 +32,75 @@ base::Result<std::shared_ptr<const CircuitFacts<typename C::Fr>>> checked_facts(
   return facts;
 }
 
+// A loaded pair of key and shape, while a proof uses it.
+template <class C>
+class Loaded {
+ public:
+  Loaded() = default;
+  explicit Loaded(KeyShelf::Use use) : use_(std::move(use)) {}
+  const LoadedCircuit<C>& operator*() const {
+    return *static_cast<const LoadedCircuit<C>*>(use_.item());
+  }
+  const LoadedCircuit<C>* operator->() const { return &**this; }
+  void begin_run() { use_.begin_run(); }
+  void retire() { use_.retire(); }
+
+ private:
+  KeyShelf::Use use_;
+};
+
+// What one backend has on the shelf of its device.
 template <class C>
 class CircuitCache {
  public:
   using Fr = typename C::Fr;
-  using Loaded = std::shared_ptr<const LoadedCircuit<C>>;
   // What is to be loaded of a key: the device's part of each proof.
   struct Wanted {
     std::shared_ptr<const CircuitFacts<Fr>> facts;
     ProofPart part;
   };
 
-  // The loaded pair of key and shape; when it is not there, what wanted() says is loaded now.
-  // Whoever keeps a cache always wants the same part of a pair.
-  template <class Describe>
-  base::Result<Loaded> get(Context& context, Lane& lane, const groth16::ProveInputs<C>& inputs,
-                           const r1cs::CompactWitness<Fr>& input_run, unsigned lanes,
-                           const Describe& wanted) {
-    const std::lock_guard lock(mutex_);
-    entries_.remove_if([](const auto& entry) { return entry->is_expired(); });
-    for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-      if (!(*entry)->is_of(inputs.key, inputs.shape)) continue;
-      entries_.splice(entries_.begin(), entries_, entry);
-      return Loaded(entries_.front());
-    }
-    CUZK_TRY(Wanted what, wanted());
-    const ProofSizes sizes = proof_sizes<C>(inputs, *what.facts, input_run, what.part);
-    // With everything else gone, then with what is in use by running proofs left in place.
-    CUZK_TRY(ProofPlan plan, plan_proof(sizes, context.budget_bytes(), lanes, KernelScratch<C>()));
-    make_room(context, plan.resident_bytes + plan.workspace_bytes);
-    if (context.room_bytes() < plan.resident_bytes + plan.workspace_bytes) {
-      CUZK_TRY(plan, plan_proof(sizes, context.room_bytes(), lanes, KernelScratch<C>()));
-    }
-    CUZK_TRY(auto loaded, LoadedCircuit<C>::load(context, lane, inputs.key, inputs.shape,
-                                                 std::move(what.facts), what.part, plan));
-    entries_.push_front(std::move(loaded));
-    return Loaded(entries_.front());
-  }
+  explicit CircuitCache(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+  CircuitCache(const CircuitCache&) = delete;
+  ~CircuitCache() { context_->keys().forget(this); }
 
-  // Lets idle entries go, the least recently used first, until `bytes` are free or none is idle.
-  // Whether one went.
-  bool make_room_for_proof(const Context& context, std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    return make_room(context, bytes);
+  // The loaded pair of key and shape; when it is not there, what wanted() says is loaded now. In a
+  // turn alone also when the one that is there leaves no room for this witness, as it was laid out
+  // for another one. `never_fits` as plan_key. Whoever keeps a cache always wants the same part of
+  // a pair.
+  template <class Describe>
+  base::Result<Loaded<C>> get(Lane& lane, const groth16::ProveInputs<C>& inputs,
+                              const r1cs::CompactWitness<Fr>& input_run, unsigned lanes,
+                              KeyShelf::Turn turn, bool& never_fits, const Describe& wanted) {
+    const std::stop_token& stop = inputs.control.cancel;
+    const auto load = [&](KeyShelf::Loading& loading) -> base::Result<KeyShelf::Item> {
+      CUZK_TRY(Wanted what, wanted());
+      const ProofSizes sizes = proof_sizes<C>(inputs, *what.facts, input_run, what.part);
+      CUZK_TRY(const ProofPlan plan,
+               plan_key(
+                   loading, context_->budget_bytes(), [&] { return context_->room_bytes(); },
+                   [&](std::uint64_t room_bytes) {
+                     return plan_proof(sizes, room_bytes, lanes, KernelScratch<C>());
+                   },
+                   stop, never_fits));
+      CUZK_TRY(auto loaded, LoadedCircuit<C>::load(*context_, lane, inputs.key, inputs.shape,
+                                                   std::move(what.facts), what.part, plan, stop));
+      return KeyShelf::Item(std::move(loaded));
+    };
+    const auto fits = [&](const void* item) {
+      const auto& circuit = *static_cast<const LoadedCircuit<C>*>(item);
+      const ProofSizes sizes = proof_sizes<C>(inputs, circuit.facts(), input_run, circuit.part());
+      const std::uint64_t budget = context_->budget_bytes(), own = circuit.plan().resident_bytes;
+      return own <= budget &&
+             plan_workspace(sizes, circuit.plan(), budget - own, lanes, KernelScratch<C>()).ok();
+    };
+    CUZK_TRY(auto use,
+             context_->keys().take({this, inputs.key, inputs.shape}, turn, stop, load, fits));
+    return Loaded<C>(std::move(use));
   }
 
  private:
-  bool make_room(const Context& context, std::uint64_t bytes) {
-    bool has_evicted = false;
-    for (auto entry = entries_.end(); entry != entries_.begin();) {
-      --entry;
-      if (context.room_bytes() >= bytes) break;
-      if (entry->use_count() > 1) continue;
-      base::log(base::LogLevel::kInfo,
-                "a key leaves device " + std::to_string(context.info().index) + " to make room");
-      entry = entries_.erase(entry);
-      has_evicted = true;
-    }
-    return has_evicted;
-  }
-
-  std::mutex mutex_;
-  std::list<std::shared_ptr<const LoadedCircuit<C>>> entries_;
+  const std::shared_ptr<Context> context_;
 };
 
 // A proof's memory on one device, and the plan that it is for.
@@ -105,19 +111,23 @@ struct Workspace {
 
 // Takes it, waiting for other proofs to end; idle keys make room when nobody holds any.
 template <class C>
-base::Result<Workspace> take_workspace(Context& context, CircuitCache<C>& cache,
-                                       const LoadedCircuit<C>& circuit, const ProofSizes& sizes,
-                                       const Lane& lane, unsigned lanes, std::stop_token stop) {
-  const KernelScratch<C> scratch;
-  while (true) {
-    CUZK_TRY(const ProofPlan plan,
-             plan_workspace(sizes, circuit.plan(), context.room_bytes(), lanes, scratch));
-    auto memory = context.wait_allocate(lane.compute, plan.workspace_bytes, stop);
-    if (memory.ok()) return Workspace{plan, std::move(memory).value()};
-    const bool may_retry = memory.error().kind == base::ErrorKind::kResourceExhausted &&
-                           cache.make_room_for_proof(context, plan.workspace_bytes);
-    if (!may_retry) return memory.error();
-  }
+base::Result<Workspace> take_workspace(Context& context, Loaded<C>& circuit,
+                                       const ProofSizes& sizes, const Lane& lane, unsigned lanes,
+                                       const std::stop_token& stop) {
+  CUZK_TRY(Workspace workspace,
+           take_beside_keys(
+               context.keys(),
+               [&] {
+                 return plan_workspace(sizes, circuit->plan(), context.room_bytes(), lanes,
+                                       KernelScratch<C>());
+               },
+               [&](const ProofPlan& plan) -> base::Result<Workspace> {
+                 CUZK_TRY(auto memory,
+                          context.wait_allocate(lane.compute, plan.workspace_bytes, stop));
+                 return Workspace{plan, std::move(memory)};
+               }));
+  circuit.begin_run();
+  return workspace;
 }
 
 }  // namespace cuzk::cuda::prove

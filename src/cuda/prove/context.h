@@ -16,6 +16,7 @@
 #include "base/ledger.h"
 #include "cuda/device/buffer.h"
 #include "cuda/device/device.h"
+#include "cuda/prove/key_shelf.h"
 
 namespace cuzk::cuda::prove {
 
@@ -58,6 +59,8 @@ class Context {
   base::Account account() const noexcept { return account_; }
   std::uint64_t budget_bytes() const noexcept { return budget_bytes_; }
   const device::MemoryPool& pool() const noexcept { return pool_; }
+  // The keys of all backends of the device.
+  KeyShelf& keys() noexcept { return keys_; }
 
   // Makes the device the calling thread's current one; kUnavailable when it was condemned.
   base::Status use() const { return device::use_device(info_); }
@@ -98,6 +101,7 @@ class Context {
   std::list<std::uint64_t> line_;  // proofs that wait, in order of arrival
   std::uint64_t arrival_count_ = 0;
   unsigned holder_count_ = 0;  // proofs that hold memory
+  KeyShelf keys_;
 };
 
 }  // namespace cuzk::cuda::prove

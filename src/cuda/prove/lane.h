@@ -38,6 +38,9 @@ struct Lane {
   // The ends of what read the last pieces, by turns. One that is recorded again before it was
   // waited for makes the waiter wait for more, and for nothing that is not queued.
   SharedEvent piece_read[8];
+  // Asked between slots while a key is loaded through the lane, and then alone: what a proof
+  // uploads of a streamed query others may wait for.
+  std::stop_token load_stop;
   Staging slots, staging, results;
 
   // On the current device, which is the one at `device_index`.
@@ -54,7 +57,7 @@ PinnedSource pinned_source();
 
 // Queues copies of size_bytes bytes to `to` on `stream`, through the halves of `block` by turns, in
 // whole units of unit_bytes. fill(offset, bytes) writes what begins at `offset`; it is called for
-// each byte once, in order. is_free[i] tells when half i may be written again.
+// each byte once, in order, until it fails. is_free[i] tells when half i may be written again.
 template <class Fill>
 base::Status copy_through(const device::Stream& stream, std::span<std::byte> block,
                           const device::Event (&is_free)[kSlotCount], std::byte* to,
@@ -67,7 +70,7 @@ base::Status copy_through(const device::Stream& stream, std::span<std::byte> blo
     const std::uint64_t count = std::min(piece_bytes, size_bytes - offset);
     CUZK_TRY_STATUS(is_free[slot].synchronize());
     const auto bytes = block.subspan(static_cast<std::size_t>(slot) * slot_bytes, count);
-    fill(offset, bytes);
+    CUZK_TRY_STATUS(fill(offset, bytes));
     CUZK_TRY_STATUS(device::copy_bytes_to_device(stream, to + offset, bytes.data(), count));
     CUZK_TRY_STATUS(stream.record(is_free[slot]));
     slot = (slot + 1) % kSlotCount;

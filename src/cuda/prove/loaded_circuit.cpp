@@ -6,19 +6,29 @@
 #include <cstring>
 
 #include "base/threads.h"
+#include "cuda/prove/drain.h"
 #include "cuda/prove/matrix_tiles.h"
 
 namespace cuzk::cuda::prove {
 namespace {
 
 constexpr std::size_t kDecodeGrain = 1024;  // points
+constexpr std::size_t kDecodedAtOnce = std::size_t{1} << 18;
+
+base::Error cancelled() {
+  return {base::ErrorKind::kCancelled, "cancelled while a key went to the device"};
+}
 
 // Fills slots with fill(byte_offset, bytes of the slot) and queues their copies on lane.copy.
 template <class Fill>
 base::Status copy_in_slots(Lane& lane, std::byte* to, std::uint64_t size_bytes,
                            std::uint64_t unit_bytes, const Fill& fill) {
   return copy_through(lane.copy, lane.slots.bytes(), lane.slot_free, to, size_bytes, unit_bytes,
-                      fill);
+                      [&](std::uint64_t offset, std::span<std::byte> slot) -> base::Status {
+                        if (lane.load_stop.stop_requested()) return cancelled();
+                        fill(offset, slot);
+                        return base::ok_status();
+                      });
 }
 
 base::Status upload_bytes(Lane& lane, void* to, const void* from, std::uint64_t size_bytes) {
@@ -64,7 +74,12 @@ base::Status place_points(const Context& context, Lane& lane, const device::Stre
                      "the " + std::string(name) + " of a key", store.pinned.shortage);
     return base::ok_status();
   }
-  decode_parallel<G>(source, store.first, {store.pinned_points(), store.count});
+  const std::span<Point> points(store.pinned_points(), store.count);
+  for (std::size_t done = 0; done < points.size(); done += kDecodedAtOnce) {
+    if (lane.load_stop.stop_requested()) return cancelled();
+    decode_parallel<G>(source, store.first + done,
+                       points.subspan(done, std::min(kDecodedAtOnce, points.size() - done)));
+  }
   return base::ok_status();
 }
 
@@ -276,10 +291,14 @@ template <class C>
 base::Result<std::shared_ptr<LoadedCircuit<C>>> LoadedCircuit<C>::load(
     const Context& context, Lane& lane, const std::shared_ptr<const Key>& key,
     const std::shared_ptr<const Shape>& shape, std::shared_ptr<const CircuitFacts<Fr>> facts,
-    const ProofPart& part, const ProofPlan& plan) {
+    const ProofPart& part, const ProofPlan& plan, const std::stop_token& stop) {
   std::shared_ptr<LoadedCircuit> out(new LoadedCircuit());
-  out->key_ = key;
-  out->shape_ = shape;
+  const Drain drain(lane.copy);  // before what was begun is dropped
+  lane.load_stop = stop;
+  struct EndOfLoad {
+    Lane& lane;
+    ~EndOfLoad() { lane.load_stop = {}; }
+  } const end_of_load{lane};
   out->facts_ = std::move(facts);
   out->part_ = part;
   out->plan_ = plan;

@@ -87,17 +87,11 @@ class LoadedCircuit {
   using Key = groth16::ProvingKey<C>;
 
   // Uploads what `plan` makes resident of what `part` needs. kResourceExhausted when the device has
-  // no room for it.
+  // no room for it, kCancelled soon after `stop` asks.
   static base::Result<std::shared_ptr<LoadedCircuit>> load(
       const Context& context, Lane& lane, const std::shared_ptr<const Key>& key,
       const std::shared_ptr<const Shape>& shape, std::shared_ptr<const CircuitFacts<Fr>> facts,
-      const ProofPart& part, const ProofPlan& plan);
-
-  bool is_of(const std::shared_ptr<const Key>& key,
-             const std::shared_ptr<const Shape>& shape) const {
-    return key_.lock() == key && shape_.lock() == shape;
-  }
-  bool is_expired() const { return key_.expired() || shape_.expired(); }
+      const ProofPart& part, const ProofPlan& plan, const std::stop_token& stop);
 
   const CircuitFacts<Fr>& facts() const { return *facts_; }
   const ProofPart& part() const { return part_; }
@@ -120,14 +114,11 @@ class LoadedCircuit {
   base::Status load_tables(const Context& context, Lane& lane, const Shape& shape);
   base::Status load_matrices(const Context& context, Lane& lane, const Shape& shape);
 
-  std::weak_ptr<const Key> key_;
-  std::weak_ptr<const Shape> shape_;
   std::shared_ptr<const CircuitFacts<Fr>> facts_;
   ProofPart part_;
   ProofPlan plan_;
   device::Stream stream_;  // what is resident is freed in its order
   poly::Transform<Fr> transform_;
-  base::Permit transform_permit_;
   Fr quotient_scale_;
   CountedBuffer tables_, matrices_;
   const Fr* coefficients_ = nullptr;

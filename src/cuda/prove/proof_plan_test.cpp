@@ -206,16 +206,48 @@ TEST(ProofPlan, AnEmptyCircuitHasAPlan) {
   EXPECT_GE(plan->piece_points, 64u);  // a word of variables
 }
 
-TEST(ProofPlan, ALoadedKeyKeepsItsPlaceWhenALaterProofIsPlanned) {
-  const MadeUpScratch model;
-  ProofSizes sizes = porep_sizes();
-  const auto loaded = plan_proof(sizes, 3 * kGiB, 1, model).value();
-  // A witness of scalars only, as a foreign one may be.
+// A witness of scalars only, as a foreign one may be: 32 bytes a variable, and all points summed
+// through buckets.
+ProofSizes scalars_only(ProofSizes sizes) {
   for (auto& query : sizes.queries) query.scalar_count = query.point_count;
-  const auto later = plan_workspace(sizes, loaded, 3 * kGiB - loaded.resident_bytes, 1, model);
+  sizes.witness_bytes += kScalarBytes * sizes.queries[kQueryL].point_count;
+  return sizes;
+}
+
+TEST(ProofPlan, ALoadedKeyKeepsItsPlaceWhereALaterProofFitsBesideIt) {
+  const MadeUpScratch model;
+  const ProofSizes sizes = porep_sizes(), dense = scalars_only(sizes);
+  EXPECT_GT(dense.witness_bytes, 100 * kMiB);
+  const auto loaded = plan_proof(sizes, 4 * kGiB, 1, model).value();
+  const std::uint64_t room = 4 * kGiB - loaded.resident_bytes;
+  const auto later = plan_workspace(dense, loaded, room, 1, model);
   ASSERT_TRUE(later.ok()) << later.error().message;
   EXPECT_EQ(later->query_resident, loaded.query_resident);
-  EXPECT_LE(later->workspace_bytes, 3 * kGiB - loaded.resident_bytes);
+  EXPECT_GT(later->workspace_bytes, plan_workspace(sizes, loaded, room, 1, model)->workspace_bytes);
+  EXPECT_LE(later->workspace_bytes, room);
+}
+
+// Under a budget that the first witness left little of, the denser one does not fit beside what is
+// resident, and does where less is: a key is then laid out anew (CircuitCache).
+TEST(ProofPlan, ADenserWitnessMayWantLessOfItsKeyOnTheDevice) {
+  const MadeUpScratch model;
+  const ProofSizes sizes = porep_sizes(), dense = scalars_only(sizes);
+  bool was_stuck = false, had_room = false;
+  for (std::uint64_t budget = 4 * kGiB; budget >= kGiB / 2; budget -= 16 * kMiB) {
+    const auto loaded = plan_proof(sizes, budget, 1, model);
+    const auto anew = plan_proof(dense, budget, 1, model);
+    if (!loaded.ok() || !anew.ok()) continue;
+    EXPECT_LE(anew->resident_bytes, loaded->resident_bytes);
+    EXPECT_LE(anew->resident_bytes + anew->workspace_bytes, budget);
+    const auto beside = plan_workspace(dense, *loaded, budget - loaded->resident_bytes, 1, model);
+    (beside.ok() ? had_room : was_stuck) = true;
+    if (!beside.ok()) {
+      EXPECT_EQ(beside.error().kind, base::ErrorKind::kResourceExhausted);
+      EXPECT_LT(anew->resident_bytes, loaded->resident_bytes);
+    }
+  }
+  EXPECT_TRUE(was_stuck);
+  EXPECT_TRUE(had_room);
 }
 
 }  // namespace

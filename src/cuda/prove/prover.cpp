@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "base/threads.h"
+#include "cuda/device/fault.h"
 #include "cuda/msm/bitmap.h"
 #include "cuda/msm/msm.h"
+#include "cuda/prove/drain.h"
 #include "cuda/prove/host_image.h"
 #include "cuda/prove/matrix_tiles.h"
 #include "cuda/prove/piece_feed.h"
@@ -261,9 +264,11 @@ class ProofRun {
     const HostImage image = witness_image(base);
     const std::span<std::byte> staging = lane_.staging.bytes();
     if (staging.size() < bytes) {
-      return copy_through(
-          lane_.compute, staging, lane_.staging_free, base, bytes, 1,
-          [&](std::uint64_t first, std::span<std::byte> out) { image.write(first, out); });
+      return copy_through(lane_.compute, staging, lane_.staging_free, base, bytes, 1,
+                          [&](std::uint64_t first, std::span<std::byte> out) {
+                            image.write(first, out);
+                            return base::ok_status();
+                          });
     }
     image.write(0, staging.first(bytes));
     return device::copy_bytes_to_device(lane_.compute, base, staging.data(), bytes);
@@ -409,9 +414,11 @@ class ProofRun {
   // stream was waited for.
   base::Status check_degree() {
     if (!has_top_ || top()->is_zero()) return base::ok_status();
-    return base::Error{base::ErrorKind::kInternal,
-                       "the quotient polynomial has a coefficient of degree m - 1: device " +
-                           std::to_string(context_.info().index) + " computes wrongly"};
+    const std::string reason = "device " + std::to_string(context_.info().index) +
+                               " computes wrongly: the quotient polynomial has a coefficient of "
+                               "degree m - 1; none of its results may be used";
+    device::condemn(context_.info().index, reason);
+    return base::Error{base::ErrorKind::kUnavailable, reason};
   }
 
   // A query's sums that are queued: one of products, and one of ones for each piece.
@@ -647,13 +654,11 @@ base::Result<ProofSums<C>> run_proof(const Context& context, Lane& lane,
                                      const groth16::ProveInputs<C>& inputs,
                                      const r1cs::CompactWitness<typename C::Fr>& input_run,
                                      bool exact_stages, const Sharing& sharing) {
-  auto sums = ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run,
-                          exact_stages, sharing)
-                  .run();
-  if (sums.ok()) return sums;
-  // An upload may still write to the workspace, which is about to be freed.
-  (void)lane.copy.synchronize();
-  return sums;
+  // The caller's workspace and circuit, which others may drop then, outlive what is queued here.
+  const Drain drain(lane.compute, lane.copy);
+  return ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run,
+                     exact_stages, sharing)
+      .run();
 }
 
 #define CUZK_CUDA_PROVER(C)                                                                       \

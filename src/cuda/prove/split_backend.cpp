@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <future>
 
+#include "base/log.h"
 #include "base/scratch.h"
 #include "cuda/backend.h"
 #include "cuda/prove/circuit_cache.h"
@@ -20,7 +21,9 @@ namespace {
 template <class C>
 struct Seat {
   Seat(std::shared_ptr<Context> own_context, unsigned lane_count)
-      : context(std::move(own_context)), lanes(context->info().index, lane_count) {}
+      : context(std::move(own_context)),
+        lanes(context->info().index, lane_count),
+        circuits(context) {}
   std::shared_ptr<Context> context;
   LanePool lanes;
   CircuitCache<C> circuits;
@@ -174,11 +177,16 @@ class SplitBackend final : public groth16::Backend<C> {
   struct PartRun {
     Seat<C>* seat = nullptr;
     std::optional<LanePool::Lease> lane;
-    typename CircuitCache<C>::Loaded circuit;
+    Loaded<C> circuit;
     ProofSizes sizes;
     Workspace workspace;
     Inputs inputs;
   };
+
+  template <class T>
+  static bool lacks_room(const base::Result<T>& result) {
+    return !result.ok() && result.error().kind == base::ErrorKind::kResourceExhausted;
+  }
 
   // All parts with what they need. The parts' keys go up side by side.
   base::Result<std::vector<PartRun>> prepare(Group<C>& group, const Inputs& inputs,
@@ -197,19 +205,25 @@ class SplitBackend final : public groth16::Backend<C> {
     QuotientHandover nothing(0);
     CUZK_TRY_STATUS(on_all(runs, nothing, [&](PartRun& run, std::size_t i) -> base::Status {
       using Wanted = typename CircuitCache<C>::Wanted;
-      CUZK_TRY(run.circuit,
-               run.seat->circuits.get(*run.seat->context, **run.lane, inputs, input_run,
-                                      lane_count(), [&]() -> base::Result<Wanted> {
-                                        return Wanted{shares.facts, shares.parts[i]};
-                                      }));
+      bool never_fits = false;
+      CUZK_TRY(run.circuit, run.seat->circuits.get(**run.lane, inputs, input_run, lane_count(),
+                                                   KeyShelf::Turn::kRegardless, never_fits,
+                                                   [&]() -> base::Result<Wanted> {
+                                                     return Wanted{shares.facts, shares.parts[i]};
+                                                   }));
       run.sizes = proof_sizes<C>(inputs, run.circuit->facts(), input_run, run.circuit->part());
       return base::ok_status();
     }));
     for (PartRun& run : runs) {
       CUZK_TRY_STATUS(run.seat->context->use());
-      CUZK_TRY(run.workspace,
-               take_workspace(*run.seat->context, run.seat->circuits, *run.circuit, run.sizes,
-                              **run.lane, lane_count(), inputs.control.cancel));
+      auto workspace = take_workspace(*run.seat->context, run.circuit, run.sizes, **run.lane,
+                                      lane_count(), inputs.control.cancel);
+      if (!workspace.ok()) {
+        // It may be laid out for a witness of other density.
+        if (lacks_room(workspace)) run.circuit.retire();
+        return workspace.error();
+      }
+      run.workspace = std::move(workspace).value();
     }
     return runs;
   }
@@ -244,7 +258,9 @@ class SplitBackend final : public groth16::Backend<C> {
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
     const InputRun input_run = compact_inputs(*inputs.assignment);
     CUZK_TRY(const auto shares, division(group, inputs, input_run));
-    CUZK_TRY(auto runs, prepare(group, inputs, input_run, *shares));
+    auto prepared = prepare(group, inputs, input_run, *shares);
+    if (lacks_room(prepared)) prepared = prepare(group, inputs, input_run, *shares);
+    CUZK_TRY(auto runs, std::move(prepared));
     QuotientHandover handover(runs.size());
     std::vector<ProofSums<C>> sums(runs.size());
     const bool exact_stages = options_.devices.front().exact_stages;
@@ -271,6 +287,7 @@ class SplitBackend final : public groth16::Backend<C> {
     for (PartRun& run : runs) {
       (void)run.seat->context->use();
       run.workspace = {};
+      run.circuit = {};
       run.lane.reset();
     }
   }
