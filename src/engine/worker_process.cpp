@@ -63,8 +63,10 @@ bool WorkerProcess::State::has_failed() const {
 
 std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::ByteSpan payload,
                                                      std::optional<Clock::time_point> until,
-                                                     std::optional<std::uint64_t> generation) {
+                                                     std::optional<std::uint64_t> generation,
+                                                     std::optional<JobId> run_of) {
   const auto question = std::make_shared<Question>();
+  question->run_of = run_of;
   std::shared_ptr<internal::Channel> way;
   std::uint64_t number = 0;
   {
@@ -116,7 +118,8 @@ Status WorkerProcess::State::run(RunRequest request) {
       return Error{ErrorKind::kAlreadyExists, request.name + " is there already"};
     }
   }
-  const auto answer = ask(MessageKind::kRun, encode(wire_of(request)), std::nullopt, generation);
+  const auto answer =
+      ask(MessageKind::kRun, encode(wire_of(request)), std::nullopt, generation, id);
   if (!answer || answer->is_ok != 0) return base::ok_status();  // lost: crashed() has told of it
   const MutexLock hold(mutex_);
   jobs_.erase(id);

@@ -47,9 +47,11 @@ class WorkerProcess::State {
   struct Job {
     std::function<base::Result<SharedBytes>()> input;
     bool started = false;
+    bool reading = false;                    // its input is there, and it has not started yet
     std::vector<PartitionState> partitions;  // as far as they were told
   };
   struct Question {
+    std::optional<JobId> run_of;  // the job that is given
     std::optional<internal::WireOutcome> answer;
     bool lost = false;
     std::condition_variable_any wake;
@@ -79,8 +81,8 @@ class WorkerProcess::State {
   // this is not the process of `generation` any more.
   std::optional<internal::WireOutcome> ask(internal::MessageKind kind, base::ByteSpan payload,
                                            std::optional<Clock::time_point> until,
-                                           std::optional<std::uint64_t> generation = {})
-      CUZK_EXCLUDES(mutex_);
+                                           std::optional<std::uint64_t> generation = {},
+                                           std::optional<JobId> run_of = {}) CUZK_EXCLUDES(mutex_);
 
   const WorkerProcessOptions options_;
   ExecutorEvents& events_;

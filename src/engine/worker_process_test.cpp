@@ -169,6 +169,30 @@ TEST(WorkerProcess, AJobThatCrashesAgainAndAgainFailsAlone) {
   EXPECT_EQ(engine->report().live_jobs, 0u);
 }
 
+// A job that brings the process down where it is read has not started, and is to blame all the
+// same; those that wait with it are not.
+TEST(WorkerProcess, AJobThatCrashesItsReaderFailsAlone) {
+  const TemporaryFolder folder;
+  EngineOptions options = engine_options_in(folder.path());
+  options.crashes_max = 2;
+  auto worker = worker_options();
+  worker.pause_min = milliseconds(5);
+  auto [engine, process] = open_worker_engine(options, worker).value();
+  const SharedBytes poison = stand_in_input(1, 1, 1, StandInEnd::kCrashRead);
+  ASSERT_TRUE(engine->submit(stand_in_request("poison", poison)).ok());
+  for (unsigned i = 0; i < 4; ++i) {
+    const std::string id = fmt::format("good-{}", i);
+    ASSERT_TRUE(engine->submit(stand_in_request(id, stand_in_input(1, 20, i))).ok());
+  }
+  const JobView end = await_end(*engine, "poison");
+  EXPECT_EQ(end.record.state, JobState::kFailed);
+  ASSERT_TRUE(end.record.failure);
+  EXPECT_THAT(end.record.failure->message, HasSubstr("in the last one alone"));
+  for (unsigned i = 0; i < 4; ++i) {
+    EXPECT_EQ(await_end(*engine, fmt::format("good-{}", i)).record.state, JobState::kCompleted);
+  }
+}
+
 TEST(WorkerProcess, AProcessThatHangsIsEnded) {
   const TemporaryFolder folder;
   EngineOptions options = engine_options_in(folder.path());

@@ -174,6 +174,10 @@ bool WorkerProcess::State::handle_answer(const Message& message) {
   }
   const auto found = questions_.find(message.call);
   if (found == questions_.end()) return true;  // nobody waits any more
+  if (found->second->run_of) {  // it was read where it had to be, and waits in the queue
+    const auto job = jobs_.find(*found->second->run_of);
+    if (job != jobs_.end()) job->second.reading = false;
+  }
   found->second->answer = std::move(outcome).value();
   found->second->wake.notify_all();
   return true;
@@ -229,7 +233,10 @@ bool WorkerProcess::State::send_input(const Message& message) {
   {
     const MutexLock hold(mutex_);
     const auto found = jobs_.find(wire->id);
-    if (found != jobs_.end()) input = found->second.input;
+    if (found != jobs_.end()) {
+      input = found->second.input;
+      found->second.reading = true;
+    }
     way = channel_;
   }
   inputs_->post([input = std::move(input), way, call = message.call] {
@@ -289,7 +296,7 @@ void WorkerProcess::State::mourn(const std::string& reason) {
     young_deaths_ = is_young ? young_deaths_ + 1 : 0;
     if (!stopping_) {
       for (const auto& [id, job] : jobs_) {
-        if (job.started) running.push_back(id);
+        if (job.started || job.reading) running.push_back(id);
       }
       jobs_.clear();
     }
