@@ -42,6 +42,7 @@ internal::WireRun wire_of(RunRequest& request) {
 WorkerProcess::State::State(WorkerProcessOptions options, ExecutorEvents& events)
     : options_(std::move(options)),
       events_(events),
+      log_level_(options_.log_level),
       inputs_(std::make_unique<internal::CallThread>()) {}
 
 WorkerProcess::State::~State() { stop(); }
@@ -237,6 +238,7 @@ Result<std::uint64_t> WorkerProcess::evict(const std::string& key_name) {
 }
 ExecutorReport WorkerProcess::report() const { return state_->report(); }
 void WorkerProcess::stop() { state_->stop(); }
+void WorkerProcess::set_log_level(base::LogLevel level) { state_->set_log_level(level); }
 int WorkerProcess::process_id() const { return state_->process_id(); }
 
 }  // namespace cuzk::engine

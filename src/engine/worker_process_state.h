@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -41,6 +42,7 @@ class WorkerProcess::State {
   ExecutorReport report() CUZK_EXCLUDES(mutex_);
   void stop() CUZK_EXCLUDES(mutex_);
   int process_id() CUZK_EXCLUDES(mutex_);
+  void set_log_level(base::LogLevel level) { log_level_.store(level); }
 
  private:
   enum class Phase : std::uint8_t { kStarting, kReady, kDown, kStopped };
@@ -71,6 +73,7 @@ class WorkerProcess::State {
   bool handle_end(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   bool handle_answer(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   bool send_input(const internal::Message& message) CUZK_EXCLUDES(mutex_);
+  void tell_log_level(internal::Channel& channel);
   void read_log(internal::ChildProcess& child);
   void log_line(std::string line);
   void mourn(const std::string& reason) CUZK_EXCLUDES(mutex_);
@@ -107,7 +110,10 @@ class WorkerProcess::State {
   std::optional<Clock::time_point> ready_at_ CUZK_GUARDED_BY(mutex_);  // of this process
   Clock::time_point stop_at_ CUZK_GUARDED_BY(mutex_);
 
+  std::atomic<base::LogLevel> log_level_;
+
   // The supervisor's own.
+  base::LogLevel told_level_ = base::LogLevel::kWarning;
   Clock::time_point asked_at_;
   std::string log_rest_, last_line_;
   std::unique_ptr<internal::CallThread> inputs_;

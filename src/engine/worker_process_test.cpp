@@ -281,6 +281,42 @@ TEST(WorkerProcess, InheritsNothingButItsSocketAndItsLog) {
   })) << log.lines();
 }
 
+TEST(WorkerProcess, ItsLogFollowsTheLevelAlsoInTheNextProcess) {
+  const TemporaryFolder folder;
+  base::set_log_level(base::LogLevel::kDebug);
+  {
+    const LogKeeper log;
+    auto [engine, worker] = open_or_fail(folder.path(), worker_options(WorkerMood::kChats));
+    unsigned job_count = 0;
+    // Whether a job's turn, and a while of them, brings the line that only debug has.
+    const auto hears_closely = [&, &run = *engine](milliseconds patience) {
+      const auto before = log.lines().size();
+      return comes_true(
+          [&] {
+            const std::string id = fmt::format("job-{}", job_count);
+            EXPECT_TRUE(run.submit(stand_in_request(id, stand_in_input(1, 1, job_count++))).ok());
+            await_end(run, id);
+            return log.lines().find("who looks closely", before) != std::string::npos;
+          },
+          patience);
+    };
+    EXPECT_FALSE(hears_closely(milliseconds(300)));
+    EXPECT_THAT(log.lines(), HasSubstr("a word for everybody"));
+    worker->set_log_level(base::LogLevel::kDebug);
+    EXPECT_TRUE(hears_closely(seconds(20)));
+    const int first = worker->process_id();
+    const auto before = log.lines().size();
+    ASSERT_EQ(::kill(first, SIGKILL), 0);
+    EXPECT_TRUE(comes_true([&] {  // from its first line on, before there is any job
+      return log.lines().find("who looks closely", before) != std::string::npos;
+    }));
+    worker->set_log_level(base::LogLevel::kError);
+    std::this_thread::sleep_for(milliseconds(600));
+    EXPECT_FALSE(hears_closely(milliseconds(300)));
+  }
+  base::set_log_level(base::LogLevel::kWarning);
+}
+
 TEST(WorkerProcess, StoppingKeepsWhatIsUnfinishedForTheNextTime) {
   const TemporaryFolder folder;
   const SharedBytes input = stand_in_input(30, 10, 1);

@@ -68,6 +68,8 @@ std::string WorkerProcess::State::live_and_die() {
   asked_at_ = Clock::now();
   log_rest_.clear();
   last_line_.clear();
+  told_level_ = log_level_.load();
+  (void)channel->send(MessageKind::kLogLevel, static_cast<std::uint64_t>(told_level_), {});
   std::string reason = channel->send(MessageKind::kSetup, 0, options_.setup).ok()
                            ? listen(**child, *channel)
                            : std::string();
@@ -99,6 +101,16 @@ std::string WorkerProcess::State::listen(ChildProcess& child, internal::Channel&
       }
     }
     if (auto reason = check_time(channel)) return *reason;
+    tell_log_level(channel);
+  }
+}
+
+// Only this thread tells it, so that the last one counts; where there is no room, the next turn.
+void WorkerProcess::State::tell_log_level(internal::Channel& channel) {
+  const LogLevel level = log_level_.load();
+  if (level == told_level_) return;
+  if (channel.try_send(MessageKind::kLogLevel, static_cast<std::uint64_t>(level))) {
+    told_level_ = level;
   }
 }
 

@@ -63,7 +63,6 @@ base::Result<engine::WorkerParts> make_worker(base::ByteSpan setup,
   CUZK_TRY(const service::LoadedConfig loaded,
            service::parse_config(toml, "the daemon's settings"));
   const Config& config = loaded.config;
-  base::set_log_level(config.logging.level);
   base::set_thread_count(config.synthesis.threads);
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
   engine::WorkerParts parts;
@@ -83,15 +82,22 @@ base::Result<JobKinds> daemon_job_kinds(const Config& config) {
   return make_job_kinds(kinds);
 }
 
-base::Result<std::unique_ptr<engine::Executor>> make_daemon_executor(
-    const Config& config, const JobKinds& kinds, engine::ExecutorEvents& events) {
-  if (!config.pipeline.worker_process) return make_pipeline(config, kinds, events);
+base::Result<DaemonExecutor> make_daemon_executor(const Config& config, const JobKinds& kinds,
+                                                  engine::ExecutorEvents& events) {
+  DaemonExecutor out;
+  if (!config.pipeline.worker_process) {
+    CUZK_TRY(out.executor, make_pipeline(config, kinds, events));
+    return out;
+  }
   engine::WorkerProcessOptions options;
+  options.log_level = config.logging.level;
   options.command = {"/proc/self/exe", kEngineWorkerArgument};
   const std::string toml = service::to_toml(config, true);
   options.setup.assign(toml.begin(), toml.end());
   CUZK_TRY(auto started, engine::WorkerProcess::start(std::move(options), events));
-  return std::unique_ptr<engine::Executor>(std::move(started));
+  out.process = started.get();
+  out.executor = std::move(started);
+  return out;
 }
 
 int run_engine_worker() {
