@@ -1,6 +1,8 @@
 // The proving process gets the effective configuration and makes its own table of kinds.
 #include "apps/cuzk/daemon_executor.h"
 
+#include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,11 +26,14 @@ using service::Config;
 
 // Proving leaves a busy machine's processors to whoever answers clients.
 constexpr int kWorkerNiceness = 5;
+constexpr int kDevicesLostExit = 3;
 
-base::Result<std::unique_ptr<engine::Executor>> make_pipeline(const Config& config,
-                                                              const JobKinds& kinds,
-                                                              engine::ExecutorEvents& events) {
+// `devices_lost` as PipelineOptions has it.
+base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
+    const Config& config, const JobKinds& kinds, engine::ExecutorEvents& events,
+    std::function<void(const std::string&)> devices_lost = {}) {
   engine::PipelineOptions options;
+  options.devices_lost = std::move(devices_lost);
   options.types = kinds.types;
   CUZK_TRY(DaemonDevices found, find_devices(config.gpus));
   for (const std::string& remark : found.remarks) base::log(base::LogLevel::kInfo, remark);
@@ -67,7 +72,12 @@ base::Result<engine::WorkerParts> make_worker(base::ByteSpan setup,
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
   engine::WorkerParts parts;
   parts.types = kinds.types;
-  CUZK_TRY(parts.executor, make_pipeline(config, kinds, events));
+  // The next process may find the cards again; until then the jobs stay in the journal.
+  const auto end_process = [](const std::string& sentence) {
+    base::log(base::LogLevel::kError, sentence);
+    std::_Exit(kDevicesLostExit);
+  };
+  CUZK_TRY(parts.executor, make_pipeline(config, kinds, events, end_process));
   return parts;
 }
 
