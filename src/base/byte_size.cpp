@@ -1,6 +1,7 @@
-// Strict reading of sizes; exact arithmetic in 128 bits, so that a fraction is never rounded.
+// Strict reading of sizes; exact arithmetic in 128 bits, so that a fraction is right to the byte.
 #include "base/byte_size.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -51,6 +52,13 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
 Wide number_of(std::string_view digits) {
   Wide number = 0;
   for (const char c : digits) number = number * 10 + static_cast<unsigned>(c - '0');
@@ -75,12 +83,10 @@ Result<std::uint64_t> parse_byte_size(std::string_view text) {
   if (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
   if (rest.empty()) return fault(text, "it has no unit");
   for (const Unit& unit : kUnits) {
-    if (unit.name != rest) continue;
+    if (!same_letters(unit.name, rest)) continue;
     Wide scale = 1;
     for (std::size_t i = 0; i < fraction.size(); ++i) scale *= 10;
-    const Wide part = number_of(fraction) * unit.bytes;
-    if (part % scale != 0) return fault(text, "it is no whole number of bytes");
-    const Wide bytes = number_of(whole) * unit.bytes + part / scale;
+    const Wide bytes = number_of(whole) * unit.bytes + number_of(fraction) * unit.bytes / scale;
     if (bytes > kBytesMax) return fault(text, "it is more than any machine has");
     return static_cast<std::uint64_t>(bytes);
   }

@@ -11,9 +11,9 @@ namespace cuzk::base {
 
 // The bytes of "<number><unit>", with at most one space between. The number is decimal digits with
 // an optional fraction; the unit is B, or KiB MiB GiB TiB PiB (powers of 1024), or kB MB GB TB PB
-// (powers of 1000), letter for letter. Errors (kInvalidArgument): no unit (a bare "48" could mean
-// anything), another spelling, a sign, an amount that is no whole number of bytes, more than
-// 2^63-1.
+// (powers of 1000), in capitals or not. What a fraction leaves below a byte is dropped, so
+// "2.2MiB", as sizes are shown to people, is 2306867. Errors (kInvalidArgument): no unit (a bare
+// "48" could mean anything), another spelling, a sign, more than 2^63-1.
 Result<std::uint64_t> parse_byte_size(std::string_view text);
 
 // The same for people: "48 GiB", "1.04 GiB", "512 B". Two decimals at most, rounded to nearest.

@@ -31,19 +31,62 @@ TEST(ByteSize, KeepsFractionsExact) {
   EXPECT_EQ(parsed("0.5KiB"), 512u);
   EXPECT_EQ(parsed("0.001MB"), 1000u);
   EXPECT_EQ(parsed("8191.9990234375PiB"), (std::uint64_t{1} << 63) - (std::uint64_t{1} << 40));
-  EXPECT_THAT(parse_byte_size("0.3B").error().message, HasSubstr("no whole number of bytes"));
-  EXPECT_FALSE(parse_byte_size("0.1GiB").ok());
+}
+
+TEST(ByteSize, DropsWhatIsLessThanAByte) {
+  EXPECT_EQ(parsed("2.2MiB"), 2306867u);     // 2306867.2
+  EXPECT_EQ(parsed("2.1GiB"), 2254857830u);  // 2254857830.4
+  EXPECT_EQ(parsed("0.9999KiB"), 1023u);     // 1023.8976
+  EXPECT_EQ(parsed("0.9999999999999999999PiB"), (std::uint64_t{1} << 50) - 1);
+  EXPECT_EQ(parsed("1.0009765625KiB"), 1025u);  // exactly
+  EXPECT_EQ(parsed("1.0009765624KiB"), 1024u);
+  EXPECT_EQ(parsed("0.3B"), 0u);
+}
+
+// Against long division by hand: a digit at a time.
+TEST(ByteSize, EveryTenthIsRightToTheByte) {
+  const auto check = [](const char* unit, std::uint64_t unit_bytes) {
+    for (unsigned tenths = 0; tenths < 500; ++tenths) {
+      const std::string text = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+      std::uint64_t expected = tenths / 10 * unit_bytes + unit_bytes / 10 * (tenths % 10);
+      expected += unit_bytes % 10 * (tenths % 10) / 10;
+      EXPECT_EQ(parsed(text + unit), expected) << text;
+    }
+  };
+  check("KiB", 1024);
+  check("MiB", 1 << 20);
+  check(" GiB", 1 << 30);
+  check("tib", std::uint64_t{1} << 40);
+  check("GB", 1'000'000'000);
+}
+
+TEST(ByteSize, CapitalsMakeNoDifference) {
+  for (const char* text : {"48GiB", "48gib", "48GIB", "48 giB"}) {
+    EXPECT_EQ(parsed(text), std::uint64_t{48} << 30) << text;
+  }
+  for (const char* text : {"7MB", "7mb", "7Mb"}) EXPECT_EQ(parsed(text), 7'000'000u) << text;
+  EXPECT_EQ(parsed("1KB"), 1000u);
+  EXPECT_EQ(parsed("2kib"), 2048u);
+  EXPECT_EQ(parsed("12b"), 12u);
 }
 
 TEST(ByteSize, RefusesWhatCouldMeanTwoThings) {
-  for (const char* text : {"",      "48",     "48G",   "48gib",  "48 gb",    "48K",   "-1GiB",
-                           "+1GiB", " 1GiB",  "1GiB ", "1  GiB", "1.GiB",    ".5GiB", "1,5GiB",
-                           "0x10B", "1e3GiB", "GiB",   "auto",   "1.2.3GiB", "1GiBB"}) {
+  for (const char* text : {"",      "48",     "48G",      "48K",   "-1GiB",  "+1GiB", " 1GiB",
+                           "1GiB ", "1  GiB", "1.GiB",    ".5GiB", "1,5GiB", "0x10B", "1e3GiB",
+                           "GiB",   "auto",   "1.2.3GiB", "1GiBB", "1GiBit", "1i",    "1 k"}) {
     const auto refused = parse_byte_size(text);
     ASSERT_FALSE(refused.ok()) << text;
     EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument);
     EXPECT_THAT(refused.error().message, HasSubstr("is not a size"));
   }
+}
+
+TEST(ByteSize, SaysWhichUnitsThereAre) {
+  for (const char* text : {"48G", "48 gibi"}) {
+    EXPECT_THAT(parse_byte_size(text).error().message,
+                HasSubstr("none of B KiB MiB GiB TiB PiB kB MB GB TB PB"));
+  }
+  EXPECT_THAT(parse_byte_size("48").error().message, HasSubstr("has no unit"));
 }
 
 TEST(ByteSize, RefusesWhatDoesNotFit) {

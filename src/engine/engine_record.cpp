@@ -5,7 +5,8 @@
 // company: a sync of theirs would only make an end wait that comes while it lasts.
 //
 // An end that the journal cannot take (the disk is full) is kept and tried again; its job stays
-// live until then. A partition's proof that it cannot take is only proved again after a restart.
+// live until then. An end that is in the journal and cannot be read back is told once it can. A
+// partition's proof that the journal cannot take is only proved again after a restart.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -28,6 +29,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kRepeatInterval(1000);
 constexpr std::chrono::milliseconds kCompanyWait(50);
+// Pauses before an end is read back once more, doubling from the first to the last.
+constexpr std::chrono::milliseconds kReadAgainMin(100), kReadAgainMax(5000);
 
 }  // namespace
 
@@ -102,8 +105,9 @@ void Engine::State::record() {
       due = behind.empty() ? Clock::time_point::max() : Clock::now() + kRepeatInterval;
     }
     for (const Happening& happening : happenings) {
-      if (happening.kind == Happening::Kind::kFinal) (void)finalize(happening.id, {});
+      if (happening.kind == Happening::Kind::kFinal) tell_end(happening.id, {});
     }
+    due = std::min(due, tell_untold());
     refeed();
     {
       const MutexLock hold(mutex_);
@@ -334,7 +338,7 @@ std::vector<Engine::State::Recording> Engine::State::apply(std::vector<Recording
     if (!outcomes[i].ok()) {
       if (must_repeat(recording, outcomes[i].error())) again.push_back(std::move(recording));
     } else if (recording.is_end()) {
-      (void)finalize(recording.id, recording.times);
+      tell_end(recording.id, recording.times);
     }
   }
   return again;
@@ -354,7 +358,7 @@ bool Engine::State::must_repeat(Recording& recording, const Error& error) {
     if (is_start && entry != nullptr && !is_mismatch) entry->start_recorded = false;
     return false;
   }
-  if (finalize(recording.id, recording.times)) return false;
+  if (finalize(recording.id, recording.times) == Told::kOver) return false;
   if (error.kind == ErrorKind::kInvalidArgument) {  // a result beyond the journal's limits
     recording.change.kind = JournalChange::Kind::kFail;
     recording.change.failure = error;
@@ -363,28 +367,50 @@ bool Engine::State::must_repeat(Recording& recording, const Error& error) {
   return true;
 }
 
-bool Engine::State::finalize(JobId id, const JobTimes& times) {
+void Engine::State::tell_end(JobId id, const JobTimes& times) {
+  if (finalize(id, times) == Told::kUnread) untold_.push_back({id, times});
+}
+
+std::chrono::steady_clock::time_point Engine::State::tell_untold() {
+  using Clock = std::chrono::steady_clock;
+  if (untold_.empty()) {
+    read_again_at_ = {};
+    return Clock::time_point::max();
+  }
+  const bool is_first = read_again_at_ == Clock::time_point();
+  if (!is_first && Clock::now() < read_again_at_) return read_again_at_;
+  read_again_pause_ = is_first ? kReadAgainMin : std::min(kReadAgainMax, 2 * read_again_pause_);
+  if (!is_first) {
+    for (const auto& [id, times] : std::exchange(untold_, {})) tell_end(id, times);
+  }
+  read_again_at_ = untold_.empty() ? Clock::time_point() : Clock::now() + read_again_pause_;
+  return untold_.empty() ? Clock::time_point::max() : read_again_at_;
+}
+
+Engine::State::Told Engine::State::finalize(JobId id, const JobTimes& times) {
   std::string request_id;
   {
     const MutexLock hold(mutex_);
     Entry* entry = entry_of(id);
-    if (entry == nullptr || entry->over) return true;
+    if (entry == nullptr || entry->over) return Told::kOver;
     request_id = entry->request_id;
   }
   auto record = journal_->find(request_id);
   if (!record.ok()) {
     base::log(LogLevel::kError, "the journal does not answer: " + record.error().message);
-    return false;
+    return Told::kUnread;
   }
   JobView view{std::move(record).value(), std::nullopt, times};
-  if (!is_final(view.record.state)) return false;
+  if (!is_final(view.record.state)) return Told::kOpen;
   std::vector<std::shared_ptr<internal::Waiter>> waiters;
   EngineEvent event;
   {
     const MutexLock hold(mutex_);
     Entry* entry = entry_of(id);
     // Between the look and now the job may have been accepted once more.
-    if (entry == nullptr || entry->over || entry->attempt != view.record.attempt) return true;
+    if (entry == nullptr || entry->over || entry->attempt != view.record.attempt) {
+      return Told::kOver;
+    }
     for (const auto& weak : entry->waiters) {
       if (auto waiter = weak.lock()) waiters.push_back(std::move(waiter));
     }
@@ -398,7 +424,7 @@ bool Engine::State::finalize(JobId id, const JobTimes& times) {
   }
   tell_observers({event});
   for (const auto& waiter : waiters) waiter->finish(view);
-  return true;
+  return Told::kOver;
 }
 
 void Engine::State::note_end(Entry& entry, const JobRecord& record, const JobTimes& times) {

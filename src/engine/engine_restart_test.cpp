@@ -233,6 +233,46 @@ TEST_F(EngineRestart, AnEndThatTheDiskDoesNotTakeIsNotAnswered) {
   EXPECT_EQ(engine->find("b").error().kind, ErrorKind::kNotFound);
 }
 
+// The journal has the end of a cancelled job and has no memory to read it back at that moment.
+TEST_F(EngineRestart, AnEndThatCannotBeReadBackIsToldLater) {
+  const TemporaryFolder folder;
+  EngineOptions options = engine_options_in(folder.path());
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> calls_left{0};
+  // The last look at the clock of a cancellation is after its record was written.
+  options.now_ms = [&calls_left, caller] {
+    if (std::this_thread::get_id() == caller && calls_left > 0 && --calls_left == 0) {
+      sqlite3_hard_heap_limit64(1);
+    }
+    return std::int64_t{1'700'000'000'000};
+  };
+  auto [engine, executor] = open_stand_in(options);
+  executor->pause(true);
+  const SharedBytes input = stand_in_input(1, 1, 1);
+  ASSERT_TRUE(engine->submit(stand_in_request("a", input)).ok());
+  ASSERT_TRUE(engine->submit(stand_in_request("b", stand_in_input(1, 1, 2))).ok());
+  std::atomic<int> told{0};
+  const auto waiting = engine->on_final("a", [&](const JobView& job) {
+    EXPECT_EQ(job.record.state, JobState::kCancelled);
+    ++told;
+  });
+  ASSERT_TRUE(waiting.ok());
+  calls_left = 2;
+  ASSERT_TRUE(engine->cancel("a").ok());
+  ASSERT_EQ(calls_left, 0);
+  std::this_thread::sleep_for(milliseconds(300));
+  EXPECT_EQ(told, 0) << "read back after all: the test has lost its point";
+  EXPECT_EQ(engine->report().live_jobs, 2u);
+  sqlite3_hard_heap_limit64(0);
+  EXPECT_TRUE(comes_true([&told] { return told == 1; }));
+  executor->pause(false);
+  EXPECT_EQ(await_end(*engine, "b").record.state, JobState::kCompleted);
+  // Its place is free for another try.
+  ASSERT_TRUE(engine->submit(stand_in_request("a", input)).ok());
+  EXPECT_EQ(await_end(*engine, "a").record.state, JobState::kCompleted);
+  EXPECT_EQ(told, 1);
+}
+
 // A tail that was torn off: what was told as accepted before it is there.
 TEST_F(EngineRestart, ATornJournalLosesNothingThatWasAccepted) {
   const TemporaryFolder folder;

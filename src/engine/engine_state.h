@@ -202,8 +202,17 @@ class Engine::State final : public ExecutorEvents {
   std::vector<Recording> apply(std::vector<Recording> recordings) CUZK_EXCLUDES(mutex_);
   bool must_repeat(Recording& recording, const base::Error& error) CUZK_EXCLUDES(mutex_);
   std::vector<Recording> with_starts(std::vector<Recording> ends) CUZK_EXCLUDES(mutex_);
-  // Where the journal says that the job is final: tells everybody, once. Whether it is over.
-  bool finalize(JobId id, const JobTimes& times) CUZK_EXCLUDES(mutex_);
+  // Where the journal says that the job is final: tells everybody, once.
+  enum class Told : std::uint8_t {
+    kOver,    // now or before, or not to be told any more
+    kOpen,    // the job is not final
+    kUnread,  // the journal does not answer
+  };
+  Told finalize(JobId id, const JobTimes& times) CUZK_EXCLUDES(mutex_);
+  // Of an end that is recorded; what cannot be read now is in untold_ after.
+  void tell_end(JobId id, const JobTimes& times) CUZK_EXCLUDES(mutex_);
+  // Tries untold_ once more where it is time for it. When the next time is.
+  std::chrono::steady_clock::time_point tell_untold() CUZK_EXCLUDES(mutex_);
   void note_end(Entry& entry, const JobRecord& record, const JobTimes& times) CUZK_REQUIRES(mutex_);
   void refeed() CUZK_EXCLUDES(mutex_);
   void tell_observers(const std::vector<EngineEvent>& events) CUZK_EXCLUDES(mutex_);
@@ -262,7 +271,12 @@ class Engine::State final : public ExecutorEvents {
   std::vector<Happening> happenings_ CUZK_GUARDED_BY(queue_mutex_);
   bool recorder_ending_ CUZK_GUARDED_BY(queue_mutex_) = false;
 
-  std::vector<JobId> refeed_;  // the recorder's own: to be fed once a crash is recorded
+  // The recorder's own.
+  std::vector<JobId> refeed_;  // to be fed once a crash is recorded
+  std::vector<std::pair<JobId, JobTimes>> untold_;
+  std::chrono::steady_clock::time_point read_again_at_;
+  std::chrono::milliseconds read_again_pause_{0};
+
   std::thread recorder_, feeder_, housekeeper_;
   std::unique_ptr<Executor> executor_;  // dies first: it calls the above
 };

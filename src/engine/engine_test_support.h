@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 
 // A job's input: the number of partitions, milliseconds that each takes, what happens, and bytes
 // that make it another job.
-enum class StandInEnd : std::uint8_t { kProof, kFailure, kCrash, kHang };
+enum class StandInEnd : std::uint8_t { kProof, kFailure, kCrash, kHang, kCrashRead };
 inline SharedBytes stand_in_input(std::uint8_t partitions, std::uint8_t ms, std::uint64_t seed,
                                   StandInEnd end = StandInEnd::kProof) {
   base::Bytes bytes{partitions, ms, static_cast<std::uint8_t>(end), 0, 0, 0, 0, 0, 0, 0, 0};
@@ -269,6 +269,8 @@ class StandInExecutor final : public Executor {
   base::Result<base::Bytes> prove(Job& job) {
     const JobId id = job.request.id;
     CUZK_TRY(const SharedBytes input, job.request.input());
+    const auto end = static_cast<StandInEnd>((*input)[2]);
+    if (end == StandInEnd::kCrashRead && trouble_) trouble_(end);
     if (!say(job, [&] { events_.job_started(id); })) return dead();
     for (std::size_t p = 0; p < (*input)[0]; ++p) {
       const bool is_kept = p < job.request.finished.size() && !job.request.finished[p].empty();
@@ -280,13 +282,14 @@ class StandInExecutor final : public Executor {
       }
       ++job.done;
     }
-    switch (static_cast<StandInEnd>((*input)[2])) {
+    switch (end) {
       case StandInEnd::kFailure: return base::Error{base::ErrorKind::kUnsatisfied, "as asked for"};
       case StandInEnd::kCrash:
       case StandInEnd::kHang:
         if (trouble_) trouble_(static_cast<StandInEnd>((*input)[2]));
         while (!job.dead && !stopping()) std::this_thread::sleep_for(milliseconds(5));
         return dead();
+      case StandInEnd::kCrashRead:
       case StandInEnd::kProof: break;
     }
     return stand_in_result(*input);

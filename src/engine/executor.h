@@ -58,7 +58,7 @@ class ExecutorEvents {
   virtual void partition_proved(JobId id, std::size_t partition, const base::Bytes& proof) = 0;
   // The end, exactly once a job: its result or its failure (kCancelled when it was cancelled).
   virtual void job_ended(JobId id, base::Result<base::Bytes> outcome, const JobTimes& times) = 0;
-  // All that ran is lost; jobs not ended are to be given again. `jobs` ran when it happened.
+  // All that ran is lost; jobs not ended are to be given again. `jobs` ran or were being read.
   virtual void crashed(const std::vector<JobId>& jobs, const std::string& sentence) = 0;
 };
 

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/ledger.h"
@@ -36,6 +38,10 @@ struct PipelineOptions {
   std::uint32_t quarantine_failures = 3;
   // Groth16 takes its buffers from the process's, so all but tests with stand-in stages use it.
   base::Ledger* ledger = &base::Ledger::process();
+  // Called once, on the thread of the events, when the last device is lost and before any job is
+  // told of it. Who can begin anew with other devices ends the process here; where this returns or
+  // is empty, the jobs fail as unavailable.
+  std::function<void(const std::string& sentence)> devices_lost = {};
   FaultInjection faults = {};         // for tests
   StageObserver* observer = nullptr;  // outlives the pipeline
 };

@@ -218,6 +218,7 @@ class PipelineCore {
       CUZK_EXCLUDES(mutex_);
   void count_end(PipelineJob& job, const Assignment& assignment, const StageEnd& end,
                  std::int64_t own_ms) CUZK_REQUIRES(mutex_);
+  void tell_lost_devices(const std::string& reason) CUZK_REQUIRES(mutex_);
   // How long who may pause should, from now: 0 not, negative until it is woken.
   std::int64_t pause_ms() const noexcept;
   // Keeps the CPU free for the next stage of a critical job, from now on and not for long.
@@ -263,6 +264,7 @@ class PipelineCore {
   std::uint32_t guest_count_ CUZK_GUARDED_BY(mutex_) = 0;  // callers that wait for keys
   bool stopping_ CUZK_GUARDED_BY(mutex_) = false;
   bool exiting_ CUZK_GUARDED_BY(mutex_) = false;
+  bool devices_lost_ CUZK_GUARDED_BY(mutex_) = false;  // and told
   struct DeviceCounts {
     std::uint64_t started_count = 0, failure_count = 0, wrong_proof_count = 0;
     std::int64_t busy_ms = 0;

@@ -164,6 +164,36 @@ TEST(PipelineFault, TheLastDeviceThatErrsFailsAllByItsReason) {
   bench.expect_nothing_left();
 }
 
+// Who can begin anew hears of it first: no job has failed by then but by its own attempts.
+TEST(PipelineFault, TheLossOfTheLastDeviceIsToldBeforeItsJobsFail) {
+  Bench bench;
+  bench.options.quarantine_failures = 1;
+  std::atomic<int> told{0};
+  std::string sentence;
+  bool was_first = false;
+  bench.options.devices_lost = [&](const std::string& text) {
+    sentence = text;
+    was_first = true;
+    for (JobId id = 1; id <= 3; ++id)
+      was_first = was_first && bench.events.outcome(id) == "not ended";
+    ++told;
+  };
+  std::atomic<bool> go{false};
+  const Job job{.hook = [&](Stage stage, std::size_t, const StageContext&) -> base::Status {
+    if (stage != Stage::kDevice) return base::ok_status();
+    while (!go) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return Error{ErrorKind::kInternal, "fell off the bus"};
+  }};
+  bench.start();
+  for (JobId id = 1; id <= 3; ++id) ASSERT_TRUE(bench.run(id, "a", job).ok());
+  go = true;
+  ASSERT_TRUE(bench.events.wait_ended(3));
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(was_first);
+  EXPECT_NE(sentence.find("fell off the bus"), std::string::npos) << sentence;
+  bench.expect_nothing_left();
+}
+
 TEST(PipelineFault, RefusedMemoryIsTriedAgainThenFailsThatJob) {
   for (const Stage stage : {Stage::kWitness, Stage::kDevice, Stage::kFinish}) {
     for (const std::uint32_t times : {1u, 2u}) {

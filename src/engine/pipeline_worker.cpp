@@ -327,7 +327,9 @@ void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd en
     } else if (end.kind == StageEnd::Kind::kWhole) {
       scheduler_.done_whole(worker.id, now_ms());
     } else {
+      const std::string reason = end.error.message;
       scheduler_.failed(worker.id, end.fault, std::move(end.error), now_ms(), keeps_witness);
+      tell_lost_devices(reason);
     }
     const bool is_attempt = has_failed && end.fault != Fault::kNoRoom;
     tell(*job, run.partition(), run.assignment.attempt + (is_attempt ? 1 : 0),
@@ -345,6 +347,18 @@ void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd en
     wake_paused();
   }
   settle(std::move(debris));
+}
+
+// Before the outcomes of those whom that fails: they are told by dispatch().
+void PipelineCore::tell_lost_devices(const std::string& reason) {
+  if (!options_.devices_lost || devices_lost_) return;
+  for (std::uint32_t d = 0; d < options_.devices.size(); ++d) {
+    if (scheduler_.device_usable(d)) return;
+  }
+  devices_lost_ = true;
+  events_.push([this, sentence = "no device is usable any more: " + reason](ExecutorEvents&) {
+    options_.devices_lost(sentence);
+  });
 }
 
 std::int64_t PipelineCore::pause_ms() const noexcept {

@@ -3,6 +3,7 @@
 // The main thread receives and answers what is quick. Commands that may wait for an input run in
 // order on one thread, loading and dropping of keys on another. When the other end is gone there is
 // nobody to work for: the process ends at once.
+#include <algorithm>
 #include <condition_variable>
 #include <csignal>
 #include <fstream>
@@ -38,6 +39,11 @@ WireOutcome outcome_of(const Status& status) {
     outcome.error = status.error();
   }
   return outcome;
+}
+
+void set_log_level(std::uint64_t number) {
+  constexpr auto kLast = static_cast<std::uint64_t>(base::LogLevel::kOff);
+  base::set_log_level(static_cast<base::LogLevel>(std::min(number, kLast)));
 }
 
 class WorkerServer final : public ExecutorEvents {
@@ -106,7 +112,11 @@ class WorkerServer final : public ExecutorEvents {
 };
 
 bool WorkerServer::setup(const MakeWorker& make) {
-  const auto first = channel_.receive();
+  auto first = channel_.receive();
+  while (first.ok() && first->has_value() && (*first)->kind == MessageKind::kLogLevel) {
+    set_log_level((*first)->call);
+    first = channel_.receive();
+  }
   if (!first.ok() || !first->has_value() || (*first)->kind != MessageKind::kSetup) return false;
   auto parts = make((*first)->payload, *this);
   if (!parts.ok()) {
@@ -149,6 +159,7 @@ bool WorkerServer::handle(Message message) {
   const auto text = [&] { return std::string(message.payload.begin(), message.payload.end()); };
   switch (message.kind) {
     case MessageKind::kStop: return false;
+    case MessageKind::kLogLevel: set_log_level(call); return true;
     case MessageKind::kInput:
     case MessageKind::kNoInput: take_input(std::move(message)); return true;
     case MessageKind::kPing:

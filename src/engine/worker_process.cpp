@@ -42,6 +42,7 @@ internal::WireRun wire_of(RunRequest& request) {
 WorkerProcess::State::State(WorkerProcessOptions options, ExecutorEvents& events)
     : options_(std::move(options)),
       events_(events),
+      log_level_(options_.log_level),
       inputs_(std::make_unique<internal::CallThread>()) {}
 
 WorkerProcess::State::~State() { stop(); }
@@ -63,8 +64,10 @@ bool WorkerProcess::State::has_failed() const {
 
 std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::ByteSpan payload,
                                                      std::optional<Clock::time_point> until,
-                                                     std::optional<std::uint64_t> generation) {
+                                                     std::optional<std::uint64_t> generation,
+                                                     std::optional<JobId> run_of) {
   const auto question = std::make_shared<Question>();
+  question->run_of = run_of;
   std::shared_ptr<internal::Channel> way;
   std::uint64_t number = 0;
   {
@@ -116,7 +119,8 @@ Status WorkerProcess::State::run(RunRequest request) {
       return Error{ErrorKind::kAlreadyExists, request.name + " is there already"};
     }
   }
-  const auto answer = ask(MessageKind::kRun, encode(wire_of(request)), std::nullopt, generation);
+  const auto answer =
+      ask(MessageKind::kRun, encode(wire_of(request)), std::nullopt, generation, id);
   if (!answer || answer->is_ok != 0) return base::ok_status();  // lost: crashed() has told of it
   const MutexLock hold(mutex_);
   jobs_.erase(id);
@@ -234,6 +238,7 @@ Result<std::uint64_t> WorkerProcess::evict(const std::string& key_name) {
 }
 ExecutorReport WorkerProcess::report() const { return state_->report(); }
 void WorkerProcess::stop() { state_->stop(); }
+void WorkerProcess::set_log_level(base::LogLevel level) { state_->set_log_level(level); }
 int WorkerProcess::process_id() const { return state_->process_id(); }
 
 }  // namespace cuzk::engine

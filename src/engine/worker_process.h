@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/log.h"
 #include "engine/executor.h"
 
 namespace cuzk::engine {
@@ -29,6 +30,7 @@ struct WorkerProcessOptions {
   // The program and its arguments, which end in serve_worker(kWorkerDescriptor, ...).
   std::vector<std::string> command = {"/proc/self/exe", "engine-worker"};
   base::Bytes setup;  // handed to it as it is: the application's settings
+  base::LogLevel log_level = base::LogLevel::kWarning;  // of its log, until set_log_level
   // Asked for a sign of life this often; ended when it gives none for so long.
   std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(1);
   std::chrono::milliseconds heartbeat_timeout = std::chrono::seconds(30);
@@ -65,6 +67,8 @@ class WorkerProcess final : public Executor {
   ExecutorReport report() const override;
   void stop() override;
 
+  // Of the log of the process that runs, a moment later, and of those that follow it.
+  void set_log_level(base::LogLevel level);
   // Of the process that runs; 0 while none does. For tests and for people.
   int process_id() const;
 
@@ -79,6 +83,7 @@ struct WorkerParts {
   std::shared_ptr<const JobTypes> types;  // to find keys by name; may be null
   std::unique_ptr<Executor> executor;
 };
+// The level of the log is set before.
 using MakeWorker = std::function<base::Result<WorkerParts>(base::ByteSpan setup, ExecutorEvents&)>;
 
 // The proving process: serves the socket until it is stopped or the other end is gone, whichever

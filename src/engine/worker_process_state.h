@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -41,15 +42,18 @@ class WorkerProcess::State {
   ExecutorReport report() CUZK_EXCLUDES(mutex_);
   void stop() CUZK_EXCLUDES(mutex_);
   int process_id() CUZK_EXCLUDES(mutex_);
+  void set_log_level(base::LogLevel level) { log_level_.store(level); }
 
  private:
   enum class Phase : std::uint8_t { kStarting, kReady, kDown, kStopped };
   struct Job {
     std::function<base::Result<SharedBytes>()> input;
     bool started = false;
+    bool reading = false;                    // its input is there, and it has not started yet
     std::vector<PartitionState> partitions;  // as far as they were told
   };
   struct Question {
+    std::optional<JobId> run_of;  // the job that is given
     std::optional<internal::WireOutcome> answer;
     bool lost = false;
     std::condition_variable_any wake;
@@ -69,6 +73,7 @@ class WorkerProcess::State {
   bool handle_end(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   bool handle_answer(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   bool send_input(const internal::Message& message) CUZK_EXCLUDES(mutex_);
+  void tell_log_level(internal::Channel& channel);
   void read_log(internal::ChildProcess& child);
   void log_line(std::string line);
   void mourn(const std::string& reason) CUZK_EXCLUDES(mutex_);
@@ -79,8 +84,8 @@ class WorkerProcess::State {
   // this is not the process of `generation` any more.
   std::optional<internal::WireOutcome> ask(internal::MessageKind kind, base::ByteSpan payload,
                                            std::optional<Clock::time_point> until,
-                                           std::optional<std::uint64_t> generation = {})
-      CUZK_EXCLUDES(mutex_);
+                                           std::optional<std::uint64_t> generation = {},
+                                           std::optional<JobId> run_of = {}) CUZK_EXCLUDES(mutex_);
 
   const WorkerProcessOptions options_;
   ExecutorEvents& events_;
@@ -105,7 +110,10 @@ class WorkerProcess::State {
   std::optional<Clock::time_point> ready_at_ CUZK_GUARDED_BY(mutex_);  // of this process
   Clock::time_point stop_at_ CUZK_GUARDED_BY(mutex_);
 
+  std::atomic<base::LogLevel> log_level_;
+
   // The supervisor's own.
+  base::LogLevel told_level_ = base::LogLevel::kWarning;
   Clock::time_point asked_at_;
   std::string log_rest_, last_line_;
   std::unique_ptr<internal::CallThread> inputs_;

@@ -169,6 +169,30 @@ TEST(WorkerProcess, AJobThatCrashesAgainAndAgainFailsAlone) {
   EXPECT_EQ(engine->report().live_jobs, 0u);
 }
 
+// A job that brings the process down where it is read has not started, and is to blame all the
+// same; those that wait with it are not.
+TEST(WorkerProcess, AJobThatCrashesItsReaderFailsAlone) {
+  const TemporaryFolder folder;
+  EngineOptions options = engine_options_in(folder.path());
+  options.crashes_max = 2;
+  auto worker = worker_options();
+  worker.pause_min = milliseconds(5);
+  auto [engine, process] = open_worker_engine(options, worker).value();
+  const SharedBytes poison = stand_in_input(1, 1, 1, StandInEnd::kCrashRead);
+  ASSERT_TRUE(engine->submit(stand_in_request("poison", poison)).ok());
+  for (unsigned i = 0; i < 4; ++i) {
+    const std::string id = fmt::format("good-{}", i);
+    ASSERT_TRUE(engine->submit(stand_in_request(id, stand_in_input(1, 20, i))).ok());
+  }
+  const JobView end = await_end(*engine, "poison");
+  EXPECT_EQ(end.record.state, JobState::kFailed);
+  ASSERT_TRUE(end.record.failure);
+  EXPECT_THAT(end.record.failure->message, HasSubstr("in the last one alone"));
+  for (unsigned i = 0; i < 4; ++i) {
+    EXPECT_EQ(await_end(*engine, fmt::format("good-{}", i)).record.state, JobState::kCompleted);
+  }
+}
+
 TEST(WorkerProcess, AProcessThatHangsIsEnded) {
   const TemporaryFolder folder;
   EngineOptions options = engine_options_in(folder.path());
@@ -255,6 +279,42 @@ TEST(WorkerProcess, InheritsNothingButItsSocketAndItsLog) {
   EXPECT_TRUE(comes_true([&] {
     return log.lines().find("descriptors 0 1 2 3\n") != std::string::npos;
   })) << log.lines();
+}
+
+TEST(WorkerProcess, ItsLogFollowsTheLevelAlsoInTheNextProcess) {
+  const TemporaryFolder folder;
+  base::set_log_level(base::LogLevel::kDebug);
+  {
+    const LogKeeper log;
+    auto [engine, worker] = open_or_fail(folder.path(), worker_options(WorkerMood::kChats));
+    unsigned job_count = 0;
+    // Whether a job's turn, and a while of them, brings the line that only debug has.
+    const auto hears_closely = [&, &run = *engine](milliseconds patience) {
+      const auto before = log.lines().size();
+      return comes_true(
+          [&] {
+            const std::string id = fmt::format("job-{}", job_count);
+            EXPECT_TRUE(run.submit(stand_in_request(id, stand_in_input(1, 1, job_count++))).ok());
+            await_end(run, id);
+            return log.lines().find("who looks closely", before) != std::string::npos;
+          },
+          patience);
+    };
+    EXPECT_FALSE(hears_closely(milliseconds(300)));
+    EXPECT_THAT(log.lines(), HasSubstr("a word for everybody"));
+    worker->set_log_level(base::LogLevel::kDebug);
+    EXPECT_TRUE(hears_closely(seconds(20)));
+    const int first = worker->process_id();
+    const auto before = log.lines().size();
+    ASSERT_EQ(::kill(first, SIGKILL), 0);
+    EXPECT_TRUE(comes_true([&] {  // from its first line on, before there is any job
+      return log.lines().find("who looks closely", before) != std::string::npos;
+    }));
+    worker->set_log_level(base::LogLevel::kError);
+    std::this_thread::sleep_for(milliseconds(600));
+    EXPECT_FALSE(hears_closely(milliseconds(300)));
+  }
+  base::set_log_level(base::LogLevel::kWarning);
 }
 
 TEST(WorkerProcess, StoppingKeepsWhatIsUnfinishedForTheNextTime) {

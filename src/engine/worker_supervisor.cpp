@@ -68,6 +68,8 @@ std::string WorkerProcess::State::live_and_die() {
   asked_at_ = Clock::now();
   log_rest_.clear();
   last_line_.clear();
+  told_level_ = log_level_.load();
+  (void)channel->send(MessageKind::kLogLevel, static_cast<std::uint64_t>(told_level_), {});
   std::string reason = channel->send(MessageKind::kSetup, 0, options_.setup).ok()
                            ? listen(**child, *channel)
                            : std::string();
@@ -99,6 +101,16 @@ std::string WorkerProcess::State::listen(ChildProcess& child, internal::Channel&
       }
     }
     if (auto reason = check_time(channel)) return *reason;
+    tell_log_level(channel);
+  }
+}
+
+// Only this thread tells it, so that the last one counts; where there is no room, the next turn.
+void WorkerProcess::State::tell_log_level(internal::Channel& channel) {
+  const LogLevel level = log_level_.load();
+  if (level == told_level_) return;
+  if (channel.try_send(MessageKind::kLogLevel, static_cast<std::uint64_t>(level))) {
+    told_level_ = level;
   }
 }
 
@@ -174,6 +186,10 @@ bool WorkerProcess::State::handle_answer(const Message& message) {
   }
   const auto found = questions_.find(message.call);
   if (found == questions_.end()) return true;  // nobody waits any more
+  if (found->second->run_of) {  // it was read where it had to be, and waits in the queue
+    const auto job = jobs_.find(*found->second->run_of);
+    if (job != jobs_.end()) job->second.reading = false;
+  }
   found->second->answer = std::move(outcome).value();
   found->second->wake.notify_all();
   return true;
@@ -229,7 +245,10 @@ bool WorkerProcess::State::send_input(const Message& message) {
   {
     const MutexLock hold(mutex_);
     const auto found = jobs_.find(wire->id);
-    if (found != jobs_.end()) input = found->second.input;
+    if (found != jobs_.end()) {
+      input = found->second.input;
+      found->second.reading = true;
+    }
     way = channel_;
   }
   inputs_->post([input = std::move(input), way, call = message.call] {
@@ -289,7 +308,7 @@ void WorkerProcess::State::mourn(const std::string& reason) {
     young_deaths_ = is_young ? young_deaths_ + 1 : 0;
     if (!stopping_) {
       for (const auto& [id, job] : jobs_) {
-        if (job.started) running.push_back(id);
+        if (job.started || job.reading) running.push_back(id);
       }
       jobs_.clear();
     }

@@ -31,6 +31,7 @@ enum class WorkerMood : std::uint8_t {
   kNeverReady,
   kListsDescriptors,
   kDiesWhileFileExists,  // the file that the settings name after this
+  kChats,                // says a line of each level when it begins and with every job
 };
 
 inline base::Result<WorkerParts> make_stand_in_worker(base::ByteSpan setup,
@@ -60,7 +61,15 @@ inline base::Result<WorkerParts> make_stand_in_worker(base::ByteSpan setup,
     }
     std::fputs((line + "\n").c_str(), stderr);
   }
+  const auto chat = [] {
+    base::log(base::LogLevel::kDebug, "a word for who looks closely");
+    base::log(base::LogLevel::kWarning, "a word for everybody");
+  };
   auto executor = std::make_unique<StandInExecutor>(events);
+  if (mood == WorkerMood::kChats) {
+    chat();
+    executor->before_run(chat);
+  }
   executor->on_trouble([](StandInEnd end) {
     if (end == StandInEnd::kHang) ::raise(SIGSTOP);
     std::fputs("terminate called after throwing an instance of 'trouble'\n", stderr);

@@ -33,6 +33,7 @@ enum class MessageKind : std::uint8_t {
   kInput,    // answers kNeedInput: the bytes
   kNoInput,  // the same: why there are none
   kStop,
+  kLogLevel,  // `call` has the level's number; also before kSetup
   // From it.
   kReady = 32,  // with its report
   kAnswer,      // to kSetup when it fails, kRun, kPreload, kEvict, kReport, kPing

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "base/byte_size.h"
+
 namespace cuzk::filecoin {
 namespace {
 
@@ -106,6 +108,7 @@ base::Result<const SectorShape*> sector_shape_by_name(std::string_view text) {
   std::uint64_t byte_count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), byte_count);
   if (error == std::errc() && end == text.data() + text.size()) return sector_shape(byte_count);
+  if (const auto bytes = base::parse_byte_size(text); bytes.ok()) return sector_shape(*bytes);
   return base::Error{base::ErrorKind::kInvalidArgument,
                      "\"" + std::string(text) + "\" is not a sector size; sizes are " +
                          known_sizes() + ", or their number of bytes"};

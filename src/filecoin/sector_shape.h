@@ -103,7 +103,7 @@ std::span<const SectorShape> all_sector_shapes();
 // By size in bytes; the error lists the sizes that exist.
 base::Result<const SectorShape*> sector_shape(std::uint64_t byte_count);
 
-// "2KiB", "8MiB", ... or a number of bytes.
+// "2KiB", "8mib" or however base/byte_size.h reads it, or a number of bytes.
 base::Result<const SectorShape*> sector_shape_by_name(std::string_view text);
 
 }  // namespace cuzk::filecoin

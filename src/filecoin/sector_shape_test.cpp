@@ -76,7 +76,11 @@ TEST(SectorShape, EveryPathReachesEveryNode) {
 TEST(SectorShape, IsFoundByBytesAndNamesTheChoicesOtherwise) {
   EXPECT_EQ(sector_shape_by_name("2048").value(), sector_shape(2048).value());
   EXPECT_EQ(sector_shape_by_name("64GiB").value()->byte_count, std::uint64_t{64} << 30);
-  for (const char* wrong : {"", "2kib", "2 KiB", "2049", "-1", "18446744073709551616", "2KiBx"}) {
+  for (const char* text : {"2kib", "2KIB", "2 KiB", "2.0KiB", "2048B"}) {
+    EXPECT_EQ(sector_shape_by_name(text).value(), sector_shape(2048).value()) << text;
+  }
+  EXPECT_EQ(sector_shape_by_name("0.5GiB").value(), sector_shape_by_name("512MiB").value());
+  for (const char* wrong : {"", "2k", "3KiB", "2049", "-1", "18446744073709551616", "2KiBx"}) {
     const auto found = sector_shape_by_name(wrong);
     ASSERT_FALSE(found.ok()) << wrong;
     EXPECT_NE(found.error().message.find("512MiB"), std::string::npos) << found.error().message;

@@ -1,6 +1,9 @@
 // Curve names and primes.
 #include "formats/curve_id.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace cuzk::formats {
 namespace {
 
@@ -8,6 +11,13 @@ template <class F>
 bool is_modulus(base::ByteSpan bytes) {
   return bytes.size() == F::kByteCount &&
          field::load_le<F::kLimbCount>(bytes.data()) == F::Params::kModulus;
+}
+
+// `lower` has no capitals.
+bool same_letters(std::string_view lower, std::string_view text) {
+  return std::equal(lower.begin(), lower.end(), text.begin(), text.end(), [](char a, char b) {
+    return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
+  });
 }
 
 }  // namespace
@@ -21,8 +31,16 @@ std::string_view snarkjs_curve_name(CurveId curve) noexcept {
 }
 
 std::optional<CurveId> curve_of_snarkjs_name(std::string_view name) noexcept {
-  if (name == "bls12381") return CurveId::kBls12_381;
-  if (name == "bn128") return CurveId::kBn254;
+  static constexpr std::pair<std::string_view, CurveId> kNames[] = {
+      {"bn128", CurveId::kBn254},          {"bn254", CurveId::kBn254},
+      {"bn-254", CurveId::kBn254},         {"bn_254", CurveId::kBn254},
+      {"altbn128", CurveId::kBn254},       {"alt_bn128", CurveId::kBn254},
+      {"alt-bn128", CurveId::kBn254},      {"bls12381", CurveId::kBls12_381},
+      {"bls12-381", CurveId::kBls12_381},  {"bls12_381", CurveId::kBls12_381},
+      {"bls-12-381", CurveId::kBls12_381}, {"bls_12_381", CurveId::kBls12_381}};
+  for (const auto& [known, curve] : kNames) {
+    if (same_letters(known, name)) return curve;
+  }
   return std::nullopt;
 }
 

@@ -18,7 +18,8 @@ std::string_view curve_name(CurveId curve) noexcept;
 // What snarkjs writes under "curve": "bls12381" or "bn128".
 std::string_view snarkjs_curve_name(CurveId curve) noexcept;
 
-// The curve of a "curve" entry, nothing for other names.
+// The curve of a "curve" entry: snarkjs's name or another that is in use ("bn254", "alt_bn128",
+// "BLS12-381"), in capitals or not. Nothing for other names.
 std::optional<CurveId> curve_of_snarkjs_name(std::string_view name) noexcept;
 
 // The curve whose base field (p) or scalar field (r) has the modulus `little_endian`; the span must

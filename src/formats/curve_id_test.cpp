@@ -12,8 +12,15 @@ TEST(CurveId, NamesGoBothWays) {
   }
   EXPECT_EQ(curve_name(kCurveId<curve::Bls12_381>), "BLS12-381");
   EXPECT_EQ(snarkjs_curve_name(kCurveId<curve::Bn254>), "bn128");
-  EXPECT_EQ(curve_of_snarkjs_name("bn254"), std::nullopt);
-  EXPECT_EQ(curve_of_snarkjs_name(""), std::nullopt);
+  for (const char* name : {"bn254", "BN254", "BN128", "alt_bn128", "altbn128"}) {
+    EXPECT_EQ(curve_of_snarkjs_name(name), CurveId::kBn254) << name;
+  }
+  for (const char* name : {"bls12_381", "BLS12-381", "BLS12381"}) {
+    EXPECT_EQ(curve_of_snarkjs_name(name), CurveId::kBls12_381) << name;
+  }
+  for (const char* name : {"", "bn", "bn1280", "bn256", "bls12377", "bls12-377", " bn128"}) {
+    EXPECT_EQ(curve_of_snarkjs_name(name), std::nullopt) << name;
+  }
 }
 
 TEST(CurveId, PrimesMustMatchInWidthAndValue) {

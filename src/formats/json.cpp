@@ -114,6 +114,21 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   std::string problem_;
 };
 
+template <class F>
+base::Result<F> hex_element(std::string_view text, std::string_view where) {
+  const std::string_view digits = text.substr(2);
+  const std::size_t digits_max = 2 * F::kByteCount;
+  const bool is_hex = digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos;
+  if (digits.empty() || !is_hex || digits.size() > digits_max) {
+    return malformed(where, fmt::format("\"{}\" is not 0x and 1 to {} hex digits",
+                                        text.substr(0, 100), digits_max));
+  }
+  std::string padded(digits_max - digits.size(), '0');
+  padded += digits;
+  CUZK_TRY(const base::Bytes bytes, base::from_hex(padded, where));
+  return field::from_bytes_be<F>(bytes, where);
+}
+
 }  // namespace
 
 base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
@@ -171,6 +186,7 @@ base::Result<F> json_field_element(const Json& value, std::string_view where) {
     return other_type(where, value, "a decimal string");
   }
   const auto& text = value.get_ref<const std::string&>();
+  if (text.starts_with("0x") || text.starts_with("0X")) return hex_element<F>(text, where);
   // One value has one text, as snarkjs writes it.
   if (text.size() > 1 && text.front() == '0') {
     return malformed(where, fmt::format("\"{}\" has a leading zero", text.substr(0, 100)));

@@ -2,7 +2,8 @@
 //
 // On top of the JSON library: duplicate keys, more nesting or keys than the documents have, and
 // trailing bytes are errors; each error names the source and the place. Numbers that are field
-// elements are decimal strings, canonical (no sign, no leading zero) and below the modulus.
+// elements are strings, below the modulus: canonical decimals (no sign, no leading zero), or hex
+// with "0x" as other makers of these documents write it.
 #pragma once
 
 #include <string>
@@ -49,7 +50,8 @@ base::Result<const Json*> json_array_of(const Json& value, std::size_t count,
                                         std::string_view where);
 base::Result<std::string> json_string(const Json& value, std::string_view where);
 
-// A field element from a canonical decimal string.
+// A field element from a canonical decimal string, or "0x" and at least one hex digit, at most as
+// many as the field's bytes have.
 template <class F>
 base::Result<F> json_field_element(const Json& value, std::string_view where);
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "engine/engine.h"
+#include "service/awaited_jobs.h"
 
 namespace cuzk::service {
 
@@ -63,6 +65,8 @@ struct Backend {
   // All metrics in the text format of Prometheus.
   std::function<std::string()> metrics_text;
   std::string version;  // of the program, for people
+  // Of all doors that were given copies of this.
+  std::shared_ptr<AwaitedJobs> awaited = std::make_shared<AwaitedJobs>();
 };
 
 // The engine's name of a kind that is given by it or by its public name: status and metrics show

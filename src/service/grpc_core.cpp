@@ -47,7 +47,7 @@ GrpcCore::GrpcCore(const Config& config, const Backend& all, Count count_answer)
           [this](std::string_view id, std::function<void(const engine::JobView&)> done) {
             return backend.engine->on_final(id, std::move(done));
           },
-          config.daemon.awaits_max),
+          config.daemon.awaits_max, backend.awaited),
       events([this](std::function<void(const engine::EngineEvent&)> observer) {
         return backend.engine->observe(std::move(observer));
       }),
@@ -153,7 +153,7 @@ void GrpcCore::refuse_submission(const std::shared_ptr<UnaryCall>& call,
 }
 
 void GrpcCore::cancel_abandoned(const std::string& job_id) {
-  if (on_disconnect.load() != OnDisconnect::kCancel || waits.count_of(job_id) > 0) return;
+  if (on_disconnect.load() != OnDisconnect::kCancel || backend.awaited->awaited(job_id)) return;
   quick_.post_always([this, job_id] {
     const auto cancelled = backend.engine->cancel(job_id);
     if (cancelled.ok()) {

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "service/grpc_test_support.h"
+#include "service/http_test_support.h"
 #include "service/proto/proving.grpc.pb.h"
 
 namespace cuzk::service {
@@ -32,6 +33,7 @@ namespace {
 
 using testing_support::End;
 using testing_support::proof_of;
+using testing_support::RawClient;
 using testing_support::script;
 using testing_support::TestDaemon;
 
@@ -313,6 +315,44 @@ TEST(GrpcFault, AJobThatOthersAwaitIsNotCancelled) {
   ASSERT_TRUE(eventually([&] { return daemon.engine().report().waiting_calls == 1; }));
   daemon.executor().release_held();
   stayer.join();
+}
+
+// The other door has its own waits, and the tally in common. Its client polls: the first wait is
+// over before the client of Prove leaves.
+TEST(GrpcFault, AJobThatIsAwaitedOverHttpIsNotCancelled) {
+  Config config;
+  config.daemon.on_disconnect = OnDisconnect::kCancel;
+  TestDaemon daemon(config);
+  ASSERT_TRUE(daemon.started().ok());
+  Config http_config;
+  http_config.daemon.status_listen = Address{Address::Kind::kUnix, "", 0, daemon.folder() / "http"};
+  const auto http = make_http_door(http_config, daemon.backend());
+  ASSERT_TRUE(http->start().ok());
+  const auto wait = [&](const char* timeout) {
+    RawClient client(*http_config.daemon.status_listen);
+    client.send(std::string("GET /api/v1/jobs/held/wait?timeout=") + timeout +
+                " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    return client.receive(60'000).status;
+  };
+  const auto stub = v1::ProvingEngine::NewStub(channel_to(daemon.target()));
+  v1::ProveRequest request;
+  *request.mutable_submit() = request_of("held", script(1, 0, End::kHold, 1));
+  std::thread leaver([&] {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
+    v1::ProveResponse reply;
+    EXPECT_FALSE(stub->Prove(&context, request, &reply).ok());
+  });
+  ASSERT_TRUE(eventually([&] { return daemon.engine().find("held").ok(); }));
+  EXPECT_EQ(wait("5ms"), 202);
+  leaver.join();
+  ASSERT_TRUE(eventually([&] { return daemon.engine().report().waiting_calls == 0; }));
+  std::thread poller([&] { EXPECT_EQ(wait("1m"), 200); });
+  ASSERT_TRUE(eventually([&] { return daemon.engine().report().waiting_calls == 1; }));
+  daemon.executor().release_held();
+  poller.join();
+  EXPECT_EQ(daemon.engine().find("held")->record.state, engine::JobState::kCompleted);
+  http->stop(std::chrono::milliseconds(0));
 }
 
 std::size_t thread_count() {

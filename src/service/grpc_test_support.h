@@ -326,11 +326,11 @@ class TestDaemon {
       config.daemon.listen = {{Address::Kind::kUnix, "", 0, socket()}};
     }
     config.daemon.shutdown_grace = std::chrono::milliseconds(500);
-    Backend backend = scripted_backend(*engine_);
-    backend.metrics_text = [this] { return metrics_text_(); };
+    backend_ = scripted_backend(*engine_);
+    backend_.metrics_text = [this] { return metrics_text_(); };
     std::vector<std::unique_ptr<Door>> doors;
-    doors.push_back(make_grpc_door(config, backend));
-    daemon_ = std::make_unique<Daemon>(config, backend, std::move(doors));
+    doors.push_back(make_grpc_door(config, backend_));
+    daemon_ = std::make_unique<Daemon>(config, backend_, std::move(doors));
     started_ = daemon_->start();
   }
   ~TestDaemon() { daemon_.reset(); }
@@ -340,6 +340,8 @@ class TestDaemon {
   std::string target() const { return "unix:" + socket().string(); }
   Daemon& daemon() { return *daemon_; }
   engine::Engine& engine() { return *engine_; }
+  // For another door beside that of gRPC.
+  const Backend& backend() const { return backend_; }
   ScriptedExecutor& executor() { return *executor_; }
   std::filesystem::path folder() const { return folder_.path(); }
   void set_reading_ms(unsigned ms) { *reading_ms_ = ms; }
@@ -353,6 +355,7 @@ class TestDaemon {
   ScriptedExecutor* executor_ = nullptr;
   std::function<std::string()> metrics_text_ = [] { return std::string("cuzk_up 1\n"); };
   std::unique_ptr<engine::Engine> engine_;
+  Backend backend_;
   std::unique_ptr<Daemon> daemon_;
   base::Status started_ = base::ok_status();
 };

@@ -38,7 +38,7 @@ class HttpDoor : public Door {
         await_max_(config.daemon.await_max),
         waits_([this](std::string_view id,
                       auto done) { return backend_.engine->on_final(id, std::move(done)); },
-               waits_max(config)),
+               waits_max(config), backend.awaited),
         desk_([this] { return make_status_report(backend_, config_.daemon.max_message_bytes); }) {}
 
   ~HttpDoor() override { stop(milliseconds(0)); }

@@ -42,8 +42,8 @@ class JobWaits::Wait {
 
 class JobWaits::State : public std::enable_shared_from_this<State> {
  public:
-  State(OnFinal on_final, std::size_t waits_max)
-      : on_final_(std::move(on_final)), waits_max_(waits_max) {}
+  State(OnFinal on_final, std::size_t waits_max, std::shared_ptr<AwaitedJobs> awaited)
+      : on_final_(std::move(on_final)), awaited_(std::move(awaited)), waits_max_(waits_max) {}
 
   void start() {
     thread_ = std::thread([this] { run(); });
@@ -51,7 +51,7 @@ class JobWaits::State : public std::enable_shared_from_this<State> {
   base::Result<std::shared_ptr<Wait>> begin(const std::string& job_id,
                                             std::chrono::milliseconds timeout,
                                             std::function<void(WaitEnd)> done);
-  void bury(const std::shared_ptr<Wait>& wait);
+  void bury(const std::shared_ptr<Wait>& wait, AwaitedJobs::End how);
   void close();
   void set_limit(std::size_t waits_max) {
     const std::lock_guard lock(mutex_);
@@ -61,24 +61,19 @@ class JobWaits::State : public std::enable_shared_from_this<State> {
     const std::lock_guard lock(mutex_);
     return waits_.size();
   }
-  std::size_t count_of(const std::string& job_id) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = by_job_.find(job_id);
-    return found == by_job_.end() ? 0 : found->second;
-  }
 
  private:
   void run();
-  void remove(const std::shared_ptr<Wait>& wait);  // under the lock
+  void remove(const std::shared_ptr<Wait>& wait, AwaitedJobs::End how);  // under the lock
   base::Status enter(const std::shared_ptr<Wait>& wait);
 
   const OnFinal on_final_;
+  const std::shared_ptr<AwaitedJobs> awaited_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t waits_max_;
   bool closed_ = false, stopped_ = false;
   std::set<std::shared_ptr<Wait>> waits_;
-  std::map<std::string, std::size_t> by_job_;
   std::multimap<Clock::time_point, std::shared_ptr<Wait>> deadlines_;
   std::vector<std::shared_ptr<Wait>> over_;
   std::thread thread_;
@@ -86,12 +81,14 @@ class JobWaits::State : public std::enable_shared_from_this<State> {
 
 void JobWaits::Wait::end(WaitEnd how, const std::shared_ptr<Wait>& self) {
   if (over_.exchange(true)) return;
-  owner_->bury(self);  // first: who is told finds it gone
+  const bool out_of_time = how.kind == WaitEnd::Kind::kTimeout;
+  // First: who is told finds it gone.
+  owner_->bury(self, out_of_time ? AwaitedJobs::End::kTime : AwaitedJobs::End::kOver);
   done_(std::move(how));
 }
 
 void JobWaits::Wait::abandon(const std::shared_ptr<Wait>& self) {
-  if (!over_.exchange(true)) owner_->bury(self);
+  if (!over_.exchange(true)) owner_->bury(self, AwaitedJobs::End::kOver);
 }
 
 base::Status JobWaits::State::enter(const std::shared_ptr<Wait>& wait) {
@@ -105,7 +102,7 @@ base::Status JobWaits::State::enter(const std::shared_ptr<Wait>& wait) {
                    fmt::format("{} calls wait for jobs already, which is the limit", waits_max_)};
     }
     waits_.insert(wait);
-    ++by_job_[wait->job_id()];
+    awaited_->begin(wait->job_id());
     deadlines_.emplace(wait->deadline, wait);
   }
   changed_.notify_one();
@@ -134,19 +131,18 @@ base::Result<std::shared_ptr<JobWaits::Wait>> JobWaits::State::begin(
   return wait;
 }
 
-void JobWaits::State::bury(const std::shared_ptr<Wait>& wait) {
+void JobWaits::State::bury(const std::shared_ptr<Wait>& wait, AwaitedJobs::End how) {
   {
     const std::lock_guard lock(mutex_);
-    remove(wait);
+    remove(wait, how);
     over_.push_back(wait);
   }
   changed_.notify_one();
 }
 
-void JobWaits::State::remove(const std::shared_ptr<Wait>& wait) {
+void JobWaits::State::remove(const std::shared_ptr<Wait>& wait, AwaitedJobs::End how) {
   if (waits_.erase(wait) == 0) return;
-  const auto count = by_job_.find(wait->job_id());
-  if (--count->second == 0) by_job_.erase(count);
+  awaited_->end(wait->job_id(), how);
   const auto [begin, end] = deadlines_.equal_range(wait->deadline);
   for (auto at = begin; at != end; ++at) {
     if (at->second == wait) {
@@ -201,8 +197,8 @@ void JobWaits::State::close() {
   if (thread_.joinable()) thread_.join();
 }
 
-JobWaits::JobWaits(OnFinal on_final, std::size_t waits_max)
-    : state_(std::make_shared<State>(std::move(on_final), waits_max)) {
+JobWaits::JobWaits(OnFinal on_final, std::size_t waits_max, std::shared_ptr<AwaitedJobs> awaited)
+    : state_(std::make_shared<State>(std::move(on_final), waits_max, std::move(awaited))) {
   state_->start();
 }
 
@@ -219,8 +215,6 @@ void JobWaits::abandon(const std::shared_ptr<Wait>& wait) { wait->abandon(wait);
 void JobWaits::set_limit(std::size_t waits_max) { state_->set_limit(waits_max); }
 
 std::size_t JobWaits::count() const { return state_->count(); }
-
-std::size_t JobWaits::count_of(const std::string& job_id) const { return state_->count_of(job_id); }
 
 void JobWaits::close() { state_->close(); }
 

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "engine/engine.h"
+#include "service/awaited_jobs.h"
 
 namespace cuzk::service {
 
@@ -32,7 +33,8 @@ class JobWaits {
   using OnFinal = std::function<base::Result<std::shared_ptr<engine::Subscription>>(
       std::string_view, std::function<void(const engine::JobView&)>)>;
 
-  JobWaits(OnFinal on_final, std::size_t waits_max);
+  // Each wait is in `awaited`, which others may share.
+  JobWaits(OnFinal on_final, std::size_t waits_max, std::shared_ptr<AwaitedJobs> awaited);
   JobWaits(const JobWaits&) = delete;
   JobWaits& operator=(const JobWaits&) = delete;
   ~JobWaits();  // closes
@@ -48,7 +50,6 @@ class JobWaits {
 
   void set_limit(std::size_t waits_max);
   std::size_t count() const;
-  std::size_t count_of(const std::string& job_id) const;
   // Ends all with kClosed; later ones are refused.
   void close();
 

@@ -92,37 +92,40 @@ class Ends {
 constexpr milliseconds kLong = std::chrono::hours(1);
 
 TEST(JobWaits, EndWithTheirJob) {
+  const auto awaited = std::make_shared<AwaitedJobs>();
   Jobs jobs;
   Ends ends;
-  JobWaits waits(jobs.on_final(), 10);
+  JobWaits waits(jobs.on_final(), 10, awaited);
   ASSERT_TRUE(waits.begin("a", kLong, ends.sink()).ok());
   ASSERT_TRUE(waits.begin("b", kLong, ends.sink()).ok());
   EXPECT_EQ(waits.count(), 2u);
-  EXPECT_EQ(waits.count_of("a"), 1u);
+  EXPECT_TRUE(awaited->awaited("a"));
   jobs.end("a");
   ASSERT_TRUE(ends.wait_for(1));
   const WaitEnd end = ends.all()[0];
   EXPECT_EQ(end.kind, WaitEnd::Kind::kFinal);
   ASSERT_TRUE(end.job.has_value());
   EXPECT_EQ(end.job->record.request_id, "a");
-  EXPECT_EQ(waits.count_of("a"), 0u);
+  EXPECT_FALSE(awaited->awaited("a"));
   EXPECT_EQ(waits.count(), 1u);
 }
 
 TEST(JobWaits, EndAtOnceForAJobThatIsOver) {
+  const auto awaited = std::make_shared<AwaitedJobs>();
   Jobs jobs;
   Ends ends;
   jobs.end("a");
-  JobWaits waits(jobs.on_final(), 10);
+  JobWaits waits(jobs.on_final(), 10, awaited);
   ASSERT_TRUE(waits.begin("a", kLong, ends.sink()).ok());
   EXPECT_EQ(ends.all().size(), 1u);
   EXPECT_EQ(waits.count(), 0u);
 }
 
 TEST(JobWaits, EndWithTheirTime) {
+  const auto awaited = std::make_shared<AwaitedJobs>();
   Jobs jobs;
   Ends ends;
-  JobWaits waits(jobs.on_final(), 10);
+  JobWaits waits(jobs.on_final(), 10, awaited);
   ASSERT_TRUE(waits.begin("long", kLong, ends.sink()).ok());
   ASSERT_TRUE(waits.begin("short", milliseconds(5), ends.sink()).ok());
   ASSERT_TRUE(ends.wait_for(1));
@@ -133,12 +136,15 @@ TEST(JobWaits, EndWithTheirTime) {
   jobs.end("long");
   ASSERT_TRUE(ends.wait_for(2));
   EXPECT_EQ(ends.all().size(), 2u) << "each once";
+  EXPECT_TRUE(awaited->awaited("short")) << "its client may ask again";
+  EXPECT_FALSE(awaited->awaited("long"));
 }
 
 TEST(JobWaits, AreRefusedForUnknownJobsAndBeyondTheLimit) {
+  const auto awaited = std::make_shared<AwaitedJobs>();
   Jobs jobs;
   Ends ends;
-  JobWaits waits(jobs.on_final(), 2);
+  JobWaits waits(jobs.on_final(), 2, awaited);
   const auto unknown = waits.begin("unknown", kLong, ends.sink());
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().kind, base::ErrorKind::kNotFound);
@@ -153,26 +159,28 @@ TEST(JobWaits, AreRefusedForUnknownJobsAndBeyondTheLimit) {
 }
 
 TEST(JobWaits, AreNotHeardOfOnceAbandoned) {
+  const auto awaited = std::make_shared<AwaitedJobs>();
   Jobs jobs;
   Ends ends;
-  JobWaits waits(jobs.on_final(), 10);
+  JobWaits waits(jobs.on_final(), 10, awaited);
   const auto wait = waits.begin("a", kLong, ends.sink());
   ASSERT_TRUE(wait.ok());
   JobWaits::abandon(*wait);
-  EXPECT_EQ(waits.count_of("a"), 0u);
+  EXPECT_FALSE(awaited->awaited("a"));
   jobs.end("a");
   waits.close();
   EXPECT_TRUE(ends.all().empty());
 }
 
 TEST(JobWaits, AllEndWhenTheyAreClosed) {
+  const auto awaited = std::make_shared<AwaitedJobs>();
   Jobs jobs;
   Ends ends;
   {
-    JobWaits waits(jobs.on_final(), 10);
+    JobWaits waits(jobs.on_final(), 10, awaited);
     ASSERT_TRUE(waits.begin("a", kLong, ends.sink()).ok());
     ASSERT_TRUE(waits.begin("a", kLong, ends.sink()).ok());
-    EXPECT_EQ(waits.count_of("a"), 2u);
+    EXPECT_TRUE(awaited->awaited("a"));
     waits.close();
     ASSERT_TRUE(ends.wait_for(2));
     for (const WaitEnd& end : ends.all()) EXPECT_EQ(end.kind, WaitEnd::Kind::kClosed);
@@ -184,11 +192,12 @@ TEST(JobWaits, AllEndWhenTheyAreClosed) {
 }
 
 TEST(JobWaits, EndOnceEachWhenEverythingHappensTogether) {
+  const auto awaited = std::make_shared<AwaitedJobs>();
   constexpr int kThreads = 4, kEach = 200;
   Jobs jobs;
   std::atomic<int> ended = 0, abandoned = 0;
   {
-    JobWaits waits(jobs.on_final(), 100'000);
+    JobWaits waits(jobs.on_final(), 100'000, awaited);
     std::vector<std::thread> threads;
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {

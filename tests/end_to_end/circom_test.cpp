@@ -106,6 +106,35 @@ TEST_P(CircomCase, ChangedProofsAreNotValid) {
   EXPECT_EQ(verify(scratch_.file("lacking.json"), values()).exit_code, 2);
 }
 
+// What other makers leave out or write otherwise is the same proof; what is no proof is an error
+// and not a verdict.
+TEST_P(CircomCase, ProofsOfOtherMakersAreReadAndOtherDocumentsAreErrors) {
+  CUZK_CASE_OR_SKIP();
+  ASSERT_EQ(prove().exit_code, 0);
+  const auto good = nlohmann::json::parse(read_text(proof()));
+  const auto verdict_of = [&](const nlohmann::json& json) {
+    write_text(scratch_ / "other.json", json.dump());
+    return verify(scratch_.file("other.json"), values());
+  };
+  auto other = good;
+  other.erase("protocol");
+  other["pi_a"][2] = "0x1";
+  other["pi_b"][2] = {"0x01", "0x00"};
+  other["curve"] = good["curve"] == "bn128" ? "alt_bn128" : "BLS12-381";
+  EXPECT_EQ(verdict_of(other).exit_code, 0);
+  std::vector<nlohmann::json> wrong(5, good);
+  wrong[0]["pi_a"].erase(2);
+  wrong[1]["pi_b"] = good["pi_a"];
+  wrong[2]["pi_c"][0] = 17;
+  wrong[3]["pi_a"][1] = "0xyz";
+  wrong[4]["protocol"] = nullptr;
+  for (const nlohmann::json& json : wrong) {
+    const CommandResult result = verdict_of(json);
+    expect_one_sentence(result);
+    EXPECT_THAT(result.err, HasSubstr("other.json"));
+  }
+}
+
 TEST_P(CircomCase, WrongCountsOfPublicValuesNameBothCounts) {
   CUZK_CASE_OR_SKIP();
   ASSERT_EQ(prove().exit_code, 0);

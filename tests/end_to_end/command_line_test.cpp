@@ -229,6 +229,27 @@ TEST(Inspect, RefusesWhatItDoesNotKnow) {
   expect_one_sentence(run_cuzk({"inspect", scratch.path().string()}));
 }
 
+TEST(Inspect, NamesWhatBelongsToOtherProtocols) {
+  const TemporaryFolder scratch;
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {R"({"protocol": "plonk", "curve": "bn128", "nPublic": 1, "power": 3, "k1": "2", "Qm": []})",
+       "a verification key of the PLONK protocol"},
+      {R"({"A": ["1", "2", "1"], "eval_a": "1", "protocol": "plonk", "curve": "bn128"})",
+       "a proof of the PLONK protocol"},
+      {R"({"protocol": "fflonk", "curve": "bn128", "nPublic": 1, "C0": ["1", "2", "1"]})",
+       "a verification key of the FFLONK protocol"},
+      {R"({"polynomials": {}, "evaluations": {}, "protocol": "fflonk", "curve": "bn128"})",
+       "a proof of the FFLONK protocol"},
+      {std::string("ptau\1\0\0\0\x0b\0\0\0", 12), "powers of tau"}};
+  for (const auto& [text, sentence] : files) {
+    write_text(scratch / "file", text);
+    const CommandResult result = run_cuzk({"inspect", scratch.file("file")});
+    expect_one_sentence(result);
+    EXPECT_THAT(result.err, HasSubstr(sentence));
+    EXPECT_THAT(result.err, HasSubstr(scratch.file("file")));
+  }
+}
+
 TEST(Inspect, KnowsEveryKindOfFile) {
   const std::vector<std::pair<std::string, std::string>> kinds = {
       {"circom/mul1000-bn128/circuit_final.zkey", "zkey"},

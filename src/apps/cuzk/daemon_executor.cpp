@@ -1,6 +1,8 @@
 // The proving process gets the effective configuration and makes its own table of kinds.
 #include "apps/cuzk/daemon_executor.h"
 
+#include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,11 +26,14 @@ using service::Config;
 
 // Proving leaves a busy machine's processors to whoever answers clients.
 constexpr int kWorkerNiceness = 5;
+constexpr int kDevicesLostExit = 3;
 
-base::Result<std::unique_ptr<engine::Executor>> make_pipeline(const Config& config,
-                                                              const JobKinds& kinds,
-                                                              engine::ExecutorEvents& events) {
+// `devices_lost` as PipelineOptions has it.
+base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
+    const Config& config, const JobKinds& kinds, engine::ExecutorEvents& events,
+    std::function<void(const std::string&)> devices_lost = {}) {
   engine::PipelineOptions options;
+  options.devices_lost = std::move(devices_lost);
   options.types = kinds.types;
   CUZK_TRY(DaemonDevices found, find_devices(config.gpus));
   for (const std::string& remark : found.remarks) base::log(base::LogLevel::kInfo, remark);
@@ -63,12 +68,16 @@ base::Result<engine::WorkerParts> make_worker(base::ByteSpan setup,
   CUZK_TRY(const service::LoadedConfig loaded,
            service::parse_config(toml, "the daemon's settings"));
   const Config& config = loaded.config;
-  base::set_log_level(config.logging.level);
   base::set_thread_count(config.synthesis.threads);
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
   engine::WorkerParts parts;
   parts.types = kinds.types;
-  CUZK_TRY(parts.executor, make_pipeline(config, kinds, events));
+  // The next process may find the cards again; until then the jobs stay in the journal.
+  const auto end_process = [](const std::string& sentence) {
+    base::log(base::LogLevel::kError, sentence);
+    std::_Exit(kDevicesLostExit);
+  };
+  CUZK_TRY(parts.executor, make_pipeline(config, kinds, events, end_process));
   return parts;
 }
 
@@ -83,15 +92,22 @@ base::Result<JobKinds> daemon_job_kinds(const Config& config) {
   return make_job_kinds(kinds);
 }
 
-base::Result<std::unique_ptr<engine::Executor>> make_daemon_executor(
-    const Config& config, const JobKinds& kinds, engine::ExecutorEvents& events) {
-  if (!config.pipeline.worker_process) return make_pipeline(config, kinds, events);
+base::Result<DaemonExecutor> make_daemon_executor(const Config& config, const JobKinds& kinds,
+                                                  engine::ExecutorEvents& events) {
+  DaemonExecutor out;
+  if (!config.pipeline.worker_process) {
+    CUZK_TRY(out.executor, make_pipeline(config, kinds, events));
+    return out;
+  }
   engine::WorkerProcessOptions options;
+  options.log_level = config.logging.level;
   options.command = {"/proc/self/exe", kEngineWorkerArgument};
   const std::string toml = service::to_toml(config, true);
   options.setup.assign(toml.begin(), toml.end());
   CUZK_TRY(auto started, engine::WorkerProcess::start(std::move(options), events));
-  return std::unique_ptr<engine::Executor>(std::move(started));
+  out.process = started.get();
+  out.executor = std::move(started);
+  return out;
 }
 
 int run_engine_worker() {

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "engine/executor.h"
+#include "engine/worker_process.h"
 #include "service/config.h"
 
 namespace cuzk::apps {
@@ -18,10 +19,16 @@ inline constexpr char kEngineWorkerArgument[] = "engine-worker";
 // Filecoin's parameters and the circuits of the configuration. Errors as make_job_kinds.
 base::Result<JobKinds> daemon_job_kinds(const service::Config& config);
 
+struct DaemonExecutor {
+  std::unique_ptr<engine::Executor> executor;
+  engine::WorkerProcess* process = nullptr;  // the same one, where it is a process of its own
+};
+
 // As pipeline.worker_process says; `kinds` as daemon_job_kinds gives them. Errors: what is wrong
 // with devices or memory; as WorkerProcess::start and Pipeline::make.
-base::Result<std::unique_ptr<engine::Executor>> make_daemon_executor(
-    const service::Config& config, const JobKinds& kinds, engine::ExecutorEvents& events);
+base::Result<DaemonExecutor> make_daemon_executor(const service::Config& config,
+                                                  const JobKinds& kinds,
+                                                  engine::ExecutorEvents& events);
 
 // The proving process; its exit code. Its settings are the daemon's configuration as TOML.
 int run_engine_worker();

@@ -9,7 +9,6 @@
 #include "apps/cuzk/insecure_mark.h"
 #include "apps/cuzk/output.h"
 #include "base/file.h"
-#include "formats/json.h"
 #include "formats/snarkjs/documents.h"
 #include "formats/snarkjs/wtns.h"
 #include "formats/snarkjs/zkey.h"
@@ -70,15 +69,6 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
   return answer;
 }
 
-// Whether a document is a proof by its members. One whose points are no points is an invalid proof;
-// a document of another kind, and a proof of another curve or protocol, are errors: the inputs do
-// not belong together.
-bool has_proof_members(base::ByteSpan text) {
-  const auto document = formats::parse_json(text, "");
-  if (!document.ok() || !document->is_object()) return false;
-  return document->contains("pi_a") && document->contains("pi_b") && document->contains("pi_c");
-}
-
 // `reason` is empty for a valid proof.
 template <class C>
 Answer verdict(std::size_t public_count, const std::string& reason) {
@@ -107,8 +97,11 @@ base::Result<Answer> verify_over(const CircomVerifyRequest& request, base::ByteS
   }
   CUZK_TRY(const base::Bytes proof_text, formats::read_document(request.proof));
   const auto proof = formats::parse_proof<C>(proof_text, request.proof.string());
+  // A proof whose points are no points is an invalid one. A document that is no proof, and a proof
+  // of another curve or protocol, are errors: the inputs do not belong together.
   if (!proof.ok()) {
-    if (proof.error().kind != base::ErrorKind::kMalformed || !has_proof_members(proof_text)) {
+    const bool is_malformed = proof.error().kind == base::ErrorKind::kMalformed;
+    if (!is_malformed || !formats::has_form_of_proof(proof_text)) {
       return proof.error();
     }
     return verdict<C>(values.size(), proof.error().message);

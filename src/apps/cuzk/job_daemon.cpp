@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "engine/engine.h"
+#include "engine/worker_process.h"
 #include "service/daemon.h"
 #include "service/grpc_door.h"
 #include "service/http_door.h"
@@ -38,8 +39,13 @@ constexpr std::chrono::milliseconds kLookAgain{1'000};
 // A proving process that crashed is back by then.
 constexpr std::chrono::seconds kUnhealthyPatience{5};
 
-base::Result<std::unique_ptr<engine::Engine>> open_engine(const Config& config,
-                                                          const JobKinds& kinds) {
+struct OpenedEngine {
+  std::unique_ptr<engine::Engine> engine;
+  engine::WorkerProcess* process = nullptr;  // the engine's, where proving has one of its own
+};
+
+base::Result<OpenedEngine> open_engine(const Config& config, const JobKinds& kinds) {
+  OpenedEngine out;
   engine::EngineOptions options;
   options.journal_folder = config.journal_folder();
   CUZK_TRY_STATUS(make_folder(options.journal_folder));
@@ -47,9 +53,14 @@ base::Result<std::unique_ptr<engine::Engine>> open_engine(const Config& config,
   options.retention.bytes_max = config.journal.retention_bytes;
   options.queue_max = config.scheduler.queue_max;
   options.crashes_max = config.scheduler.crashes_max;
-  return engine::Engine::open(options, kinds.types, [&](engine::ExecutorEvents& events) {
-    return make_daemon_executor(config, kinds, events);
-  });
+  const auto make =
+      [&](engine::ExecutorEvents& events) -> base::Result<std::unique_ptr<engine::Executor>> {
+    CUZK_TRY(DaemonExecutor made, make_daemon_executor(config, kinds, events));
+    out.process = made.process;
+    return std::move(made.executor);
+  };
+  CUZK_TRY(out.engine, engine::Engine::open(options, kinds.types, make));
+  return out;
 }
 
 // What was begun with and what opening found, for the log.
@@ -103,7 +114,9 @@ std::jthread preload(engine::Engine& engine, const std::vector<std::string>& nam
   });
 }
 
-void reload(service::Daemon& daemon, const DaemonRequest& request, const CommonOptions& common) {
+// `process` may be null.
+void reload(service::Daemon& daemon, engine::WorkerProcess* process, const DaemonRequest& request,
+            const CommonOptions& common) {
   const auto loaded = daemon_config(request, common);
   if (!loaded.ok()) {
     log(LogLevel::kError, "SIGHUP: the configuration stays as it was: " + loaded.error().message);
@@ -111,6 +124,7 @@ void reload(service::Daemon& daemon, const DaemonRequest& request, const CommonO
   }
   const service::ReloadPlan plan = daemon.reload(loaded->config);
   service::use_log_format(daemon.config().logging.format);
+  if (process != nullptr) process->set_log_level(daemon.config().logging.level);
   log(LogLevel::kInfo,
       fmt::format("SIGHUP: changed: {}", plan.changed.empty()
                                              ? "nothing"
@@ -123,8 +137,9 @@ void reload(service::Daemon& daemon, const DaemonRequest& request, const CommonO
 
 // Until a signal says stop; an error when the configuration wants an end because nothing can be
 // proved any more.
-base::Status serve(service::Daemon& daemon, engine::Engine& engine, const DaemonRequest& request,
-                   const CommonOptions& common, const service::Supervisor& supervisor) {
+base::Status serve(service::Daemon& daemon, const OpenedEngine& opened,
+                   const DaemonRequest& request, const CommonOptions& common,
+                   const service::Supervisor& supervisor) {
   const auto interval = std::min(kLookAgain, supervisor.watchdog_interval().value_or(kLookAgain));
   auto healthy_at = std::chrono::steady_clock::now();
   while (true) {
@@ -133,10 +148,10 @@ base::Status serve(service::Daemon& daemon, engine::Engine& engine, const Daemon
     if (signal == DaemonSignal::kStop) return base::ok_status();
     if (signal == DaemonSignal::kReload) {
       supervisor.reloading();
-      reload(daemon, request, common);
+      reload(daemon, opened.process, request, common);
       supervisor.ready("serving");
     }
-    const service::Readiness state = service::readiness(engine.report());
+    const service::Readiness state = service::readiness(opened.engine->report());
     const auto now = std::chrono::steady_clock::now();
     if (state.ready) healthy_at = now;
     if (!daemon.config().daemon.exit_when_unhealthy) continue;
@@ -218,7 +233,8 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   for (const std::string& warning : loaded.warnings) log(LogLevel::kWarning, warning);
 
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
-  CUZK_TRY(const std::unique_ptr<engine::Engine> engine, open_engine(config, kinds));
+  CUZK_TRY(const OpenedEngine opened, open_engine(config, kinds));
+  const std::unique_ptr<engine::Engine>& engine = opened.engine;
   tell_opened(config, engine->report());
   const auto metrics = make_metrics(*engine);
   const auto watching = engine->observe([&](const engine::EngineEvent& event) {
@@ -242,7 +258,7 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   const std::jthread loading = preload(*engine, config.srs.load_at_start);
   const service::Supervisor supervisor;
   supervisor.ready("serving");
-  const base::Status end = serve(daemon, *engine, request, session.options(), supervisor);
+  const base::Status end = serve(daemon, opened, request, session.options(), supervisor);
   supervisor.stopping("draining");
   log(LogLevel::kInfo, "stopping: what runs may end, nothing new is taken");
   const bool idle = daemon.stop([&] {

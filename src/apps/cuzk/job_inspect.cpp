@@ -53,6 +53,13 @@ base::Result<Answer> inspect_file(const InspectRequest& request, Session& sessio
   if (text.starts_with("zkey")) return inspect_zkey(file, request, session);
   if (text.starts_with("wtns")) return inspect_wtns(*file);
   if (text.starts_with("r1cs")) return inspect_r1cs(*file);
+  if (text.starts_with("ptau")) {
+    return Error{
+        ErrorKind::kUnsupported,
+        fmt::format("{}: powers of tau of snarkjs, the first phase of a set-up; cuzk reads "
+                    "the proving keys (.zkey) that are made of them",
+                    file->name())};
+  }
   if (looks_like_json(text.substr(0, 4096))) return inspect_json(*file);
   return inspect_unmarked(file, request, session);
 }

@@ -1,4 +1,5 @@
 // inspect for JSON documents.
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "base/byte_size.h"
 #include "filecoin/porep/c1_json.h"
 #include "formats/bellperson/verifying_key.h"
+#include "formats/json.h"
 #include "formats/snarkjs/documents.h"
 #include "formats/with_curve.h"
 
@@ -99,6 +101,21 @@ base::Result<Answer> inspect_sector(const base::MappedFile& file) {
   return answer;
 }
 
+// What a document of PLONK or FFLONK is; nothing for others.
+std::optional<base::Error> other_protocol(const base::MappedFile& file) {
+  const auto document = formats::parse_json(file.bytes(), file.name());
+  if (!document.ok() || !document->is_object()) return std::nullopt;
+  const auto protocol = document->find("protocol");
+  if (protocol == document->end() || !protocol->is_string()) return std::nullopt;
+  const std::string_view name = protocol->get_ref<const std::string&>();
+  if (name != "plonk" && name != "fflonk") return std::nullopt;
+  return base::Error{
+      base::ErrorKind::kUnsupported,
+      fmt::format("{}: a {} of the {} protocol; cuzk proves and verifies Groth16 alone",
+                  file.name(), document->contains("nPublic") ? "verification key" : "proof",
+                  name == "plonk" ? "PLONK" : "FFLONK")};
+}
+
 }  // namespace
 
 base::Result<Answer> inspect_json(const base::MappedFile& file) {
@@ -117,6 +134,9 @@ base::Result<Answer> inspect_json(const base::MappedFile& file) {
   if (has("\"sector_size\"") && has("\"replica_id\"")) return inspect_sector(file);
   if (has("\"sector_size\"") && text.size() < 1024) return inspect_meta(file);
   const bool is_proof = has("\"pi_a\""), is_key = has("\"vk_alpha_1\"");
+  if (has("\"plonk\"") || has("\"fflonk\"")) {
+    if (auto named = other_protocol(file)) return *std::move(named);
+  }
   if (!is_proof && !is_key) {
     return base::Error{base::ErrorKind::kUnsupported,
                        fmt::format("{}: JSON, but not of a kind that cuzk knows", file.name())};

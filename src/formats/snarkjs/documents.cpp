@@ -1,6 +1,8 @@
 // snarkjs's JSON documents.
 #include "formats/snarkjs/documents.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/file.h"
@@ -25,6 +27,7 @@ std::string upper_case(std::string text) {
 }
 
 base::Status check_protocol(const Json& document, std::string_view source) {
+  if (document.is_object() && !document.contains("protocol")) return base::ok_status();
   CUZK_TRY(const Json* entry, json_member(document, "protocol", source));
   CUZK_TRY(const std::string protocol, json_string(*entry, fmt::format("{}: protocol", source)));
   if (protocol == "groth16") return base::ok_status();
@@ -38,9 +41,11 @@ base::Result<CurveId> curve_entry(const Json& document, std::string_view source)
   CUZK_TRY(const Json* entry, json_member(document, "curve", source));
   CUZK_TRY(const std::string name, json_string(*entry, fmt::format("{}: curve", source)));
   if (const auto curve = curve_of_snarkjs_name(name)) return *curve;
-  return Error{ErrorKind::kUnsupported,
-               fmt::format("{}: the curve is \"{}\", this program knows \"bn128\" and \"bls12381\"",
-                           source, name.substr(0, 32))};
+  return Error{
+      ErrorKind::kUnsupported,
+      fmt::format("{}: the curve is \"{}\", this program knows \"bn128\" (or \"bn254\") and "
+                  "\"bls12381\"",
+                  source, name.substr(0, 32))};
 }
 
 base::Status check_curve(const Json& document, CurveId expected, std::string_view source) {
@@ -136,6 +141,17 @@ base::Status read_ic(const Json& document, std::string_view source, groth16::Ver
   return base::ok_status();
 }
 
+// In one of the two spellings, of whatever size.
+bool is_number(const Json& value) {
+  if (!value.is_string()) return false;
+  std::string_view digits = value.get_ref<const std::string&>();
+  const bool is_hex = digits.starts_with("0x") || digits.starts_with("0X");
+  if (is_hex) digits.remove_prefix(2);
+  if (!is_hex && digits.size() > 1 && digits.front() == '0') return false;
+  const char* const allowed = is_hex ? "0123456789abcdefABCDEF" : "0123456789";
+  return !digits.empty() && digits.find_first_not_of(allowed) == digits.npos;
+}
+
 template <class F>
 Json coordinate_json(const F& x) {
   return field::to_decimal(x);
@@ -217,6 +233,21 @@ base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_vie
   CUZK_TRY_STATUS(read_point(document, "pi_b", source, proof.b));
   CUZK_TRY_STATUS(read_point(document, "pi_c", source, proof.c));
   return proof;
+}
+
+bool has_form_of_proof(base::ByteSpan text) {
+  const auto document = parse_json(text, "", kJsonProofLimits);
+  if (!document.ok() || !document->is_object()) return false;
+  const auto has_triple = [&](const char* key, const auto& is_coordinate) {
+    const auto found = document->find(key);
+    return found != document->end() && found->is_array() && found->size() == 3 &&
+           std::all_of(found->begin(), found->end(), is_coordinate);
+  };
+  const auto is_pair = [](const Json& value) {
+    return value.is_array() && value.size() == 2 && is_number(value[0]) && is_number(value[1]);
+  };
+  return has_triple("pi_a", is_number) && has_triple("pi_b", is_pair) &&
+         has_triple("pi_c", is_number);
 }
 
 template <class C>

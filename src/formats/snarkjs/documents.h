@@ -1,8 +1,8 @@
 // The JSON documents of snarkjs's Groth16: verification_key.json, proof.json, public.json.
 //
-// Layout: docs/formats/snarkjs.md. Numbers are canonical decimal strings; points are projective
-// triples whose last coordinate is 1, or (0, 1, 0) for infinity. Reading refuses what is not below
-// its modulus or not on the curve; it never reduces.
+// Layout: docs/formats/snarkjs.md. Numbers are canonical decimal strings, read as hex too where
+// they begin with 0x; points are projective triples whose last coordinate is 1, or (0, 1, 0) for
+// infinity. Reading refuses what is not below its modulus or not on the curve; it never reduces.
 #pragma once
 
 #include <filesystem>
@@ -31,11 +31,17 @@ template <class C>
 std::string encode_verification_key(const groth16::VerifyingKey<C>& key);
 
 // The proof; its points are on the curve, but whether they are in the subgroups is for the verifier
-// to say. "curve" may be missing (rapidsnark leaves it out).
+// to say. "curve" may be missing (rapidsnark leaves it out), and so may "protocol", here and in a
+// key: what the documents of other protocols have is not there then.
 template <class C>
 base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_view source);
 template <class C>
 std::string encode_proof(const groth16::Proof<C>& proof);
+
+// Whether a document has what a proof is made of: three points with two or three coordinates, as
+// numbers. One that has and that parse_proof refuses as malformed holds points that are none: a
+// proof that is not valid. One that has not is no proof.
+bool has_form_of_proof(base::ByteSpan text);
 
 // The public values, without the constant.
 template <class C>

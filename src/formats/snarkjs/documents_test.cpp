@@ -103,6 +103,17 @@ TEST(PublicValues, MayBeNone) {
   EXPECT_EQ(encode_public_values<Bls>(*values), "[]");
 }
 
+TEST(PublicValues, MayBeInHex) {
+  const auto values = parse_public_values<Bn>(
+      bytes_of("[\"0x21\", \"0X0\", "
+               "\"0x30644E72e131a029b85045b68181585d2833e84879b9709143e1f593f0000000\"]"),
+      "public.json");
+  ASSERT_TRUE(accepted(values));
+  EXPECT_EQ((*values)[0], Bn::Fr::from_u64(33));
+  EXPECT_EQ((*values)[1], Bn::Fr::zero());
+  EXPECT_EQ((*values)[2], -Bn::Fr::one());
+}
+
 TEST(PublicValues, AreRefusedWhenNotCanonical) {
   const char* r = "21888242871839275222246405745257275088548364400416034343698204186575808495617";
   const auto parse = [](std::string entry) {
@@ -114,8 +125,11 @@ TEST(PublicValues, AreRefusedWhenNotCanonical) {
       refused(parse("\"" + std::string(400, '9') + "\""), ErrorKind::kMalformed, {"value 1"}));
   EXPECT_TRUE(refused(parse("\"007\""), ErrorKind::kMalformed, {"value 1", "leading zero"}));
   EXPECT_TRUE(refused(parse("7"), ErrorKind::kMalformed, {"value 1", "decimal string"}));
-  for (const char* entry : {"\"\"", "\"-1\"", "\"+1\"", "\" 1\"", "\"1 \"", "\"0x10\"", "\"1e3\"",
-                            "\"1.0\"", "null", "true", "[\"1\"]", "{}", "\"1\\u0000\""}) {
+  EXPECT_TRUE(refused(parse("\"0x" + std::string(65, '1') + "\""), ErrorKind::kMalformed,
+                      {"value 1", "1 to 64 hex digits"}));
+  for (const char* entry :
+       {"\"\"", "\"-1\"", "\"+1\"", "\" 1\"", "\"1 \"", "\"0x\"", "\"1e3\"", "\"0xg1\"", "\"-0x1\"",
+        "\"0x 1\"", "\"1.0\"", "null", "true", "[\"1\"]", "{}", "\"1\\u0000\""}) {
     EXPECT_TRUE(refused(parse(entry), ErrorKind::kMalformed, {"public.json: value 1"})) << entry;
   }
   EXPECT_TRUE(refused(parse_public_values<Bn>(bytes_of("{}"), "public.json"), ErrorKind::kMalformed,
@@ -153,7 +167,69 @@ TEST_F(DamagedDocuments, AProofOfAnotherProtocolOrCurveIsNamed) {
   proof_.erase("curve");
   EXPECT_TRUE(accepted(proof(proof_))) << "rapidsnark leaves the curve out";
   proof_.erase("protocol");
-  EXPECT_TRUE(refused(proof(proof_), ErrorKind::kMalformed, {"\"protocol\" is missing"}));
+  EXPECT_TRUE(accepted(proof(proof_))) << "nor does everybody write the protocol";
+  proof_["protocol"] = 16;
+  EXPECT_TRUE(refused(proof(proof_), ErrorKind::kMalformed, {"protocol"}));
+}
+
+// Every number of `value` in hex, as makers of calldata write it.
+Json in_hex(const Json& value) {
+  if (value.is_array()) {
+    Json out = Json::array();
+    for (const Json& entry : value) out.push_back(in_hex(entry));
+    return out;
+  }
+  const auto number = field::from_decimal<Bn::Fp>(value.get<std::string>(), "a test's number");
+  return field::to_hex_integer(*number);
+}
+
+TEST_F(DamagedDocuments, CoordinatesInHexAreTheSameProofAndKey) {
+  const auto plain = proof(proof_);
+  ASSERT_TRUE(accepted(plain));
+  Json hex = proof_;
+  for (const char* name : {"pi_a", "pi_b", "pi_c"}) hex[name] = in_hex(proof_[name]);
+  const auto read = proof(hex);
+  ASSERT_TRUE(accepted(read));
+  EXPECT_EQ(encode_proof(*read), encode_proof(*plain)) << "written as snarkjs writes it";
+  Json key_hex = key_;
+  for (const char* name : {"vk_alpha_1", "vk_beta_2", "IC"}) key_hex[name] = in_hex(key_[name]);
+  key_hex["curve"] = "alt_bn128";
+  key_hex.erase("protocol");
+  const auto read_key = key(key_hex);
+  ASSERT_TRUE(accepted(read_key));
+  EXPECT_EQ(Json::parse(encode_verification_key(*read_key)), key_);
+  hex["pi_a"][0] = "0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";  // p
+  EXPECT_TRUE(refused(proof(hex), ErrorKind::kMalformed, {"pi_a[0]", "not below the modulus"}));
+}
+
+// What is no proof, and what is one with points that are none.
+TEST_F(DamagedDocuments, TheFormOfAProofIsToldFromItsContent) {
+  const auto has_form = [](const Json& json) { return has_form_of_proof(bytes_of(json.dump())); };
+  EXPECT_TRUE(has_form(proof_));
+  EXPECT_FALSE(has_form_of_proof(bytes_of("{")));
+  EXPECT_FALSE(has_form(Json::array({proof_})));
+  EXPECT_FALSE(has_form(key_));
+  for (const char* name : {"pi_a", "pi_b", "pi_c"}) {
+    Json other = proof_;
+    std::swap(other[name][0], other[name][1]);
+    EXPECT_TRUE(has_form(other)) << "off the curve";
+    other[name].push_back("1");
+    EXPECT_FALSE(has_form(other)) << name;
+    other[name] = Json::array({1, 2, 1});
+    EXPECT_FALSE(has_form(other)) << name;
+    other.erase(name);
+    EXPECT_FALSE(has_form(other)) << name;
+  }
+  for (const char* number : {"", "x", "0x", "0xg", "007", "-1", "1 "}) {
+    Json other = proof_;
+    other["pi_a"][0] = number;
+    EXPECT_FALSE(has_form(other)) << number;
+  }
+  for (const std::string& number : {std::string("0x0F"), std::string(90, '9')}) {
+    Json other = proof_;
+    other["pi_a"][0] = number;
+    EXPECT_TRUE(has_form(other)) << number;
+  }
 }
 
 TEST_F(DamagedDocuments, AProofMustHaveThreeAffinePointsOfTheCurve) {
