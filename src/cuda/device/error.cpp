@@ -29,6 +29,8 @@ static_assert(codes::kInvalidPc == cudaErrorInvalidPc);
 static_assert(codes::kLaunchFailure == cudaErrorLaunchFailure);
 static_assert(codes::kUnknown == cudaErrorUnknown);
 
+}  // namespace
+
 const RuntimeCalls& runtime() {
   static constexpr RuntimeCalls kCalls = {
       [](int code) {
