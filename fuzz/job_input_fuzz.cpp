@@ -1,9 +1,8 @@
 // The container of a job's input, as a client sends it: what is accepted comes back through the
 // writer with the same fields and parts.
-#include "apps/jobs/job_input.h"
-
 #include <algorithm>
 
+#include "apps/jobs/job_input.h"
 #include "fuzz/target.h"
 
 using cuzk::apps::JobInput;

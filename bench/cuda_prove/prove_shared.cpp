@@ -1,6 +1,7 @@
 // Proofs at once with a key that is streamed: each is the CPU's to the byte, together they upload
 // less than each for itself, and one that is cancelled or whose device is lost holds up nobody.
 #include <atomic>
+#include <barrier>
 #include <thread>
 
 #include "bench/cuda_prove/prove_suite.h"
@@ -58,14 +59,17 @@ void expect_proof(Report& report, const base::Result<groth16::Proof<C>>& proof,
   }
 }
 
-// `count` proofs by three threads.
+// `count` proofs by three threads, which begin together.
 template <class C>
 void prove_at_once(Report& report, const Shared<C>& shared, unsigned count) {
+  constexpr int kThreads = 3;
   std::vector<base::Result<groth16::Proof<C>>> proofs(count, base::Error{});
   std::atomic<unsigned> next{0};
+  std::barrier begin(kThreads);
   std::vector<std::thread> threads;
-  for (int t = 0; t < 3; ++t) {
+  for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
+      begin.arrive_and_wait();
       for (unsigned i = next++; i < count; i = next++) {
         proofs[i] = raw_proof<C>(*shared.backend, shared.inputs);
       }
@@ -130,7 +134,13 @@ void check_sharing(Report& report, const Options& options) {
   report.expect(alone.uploaded_bytes > 0 && alone.shared_bytes == 0, "one alone shared something");
   before = ::cuzk::cuda::streamed_bytes(0);
   prove_at_once(report, shared, count);
-  const StreamedBytes all = since(before);
+  StreamedBytes all = since(before);
+  // Proofs of a few hundred rows can miss one another under a checker.
+  for (int more = 0; options.tiny && all.shared_bytes == 0 && more < 8; ++more) {
+    before = ::cuzk::cuda::streamed_bytes(0);
+    prove_at_once(report, shared, count);
+    all = since(before);
+  }
   report.expect(all.uploaded_bytes + all.shared_bytes == count * alone.uploaded_bytes,
                 "proofs at once took other bytes than one after the other");
   report.expect(all.shared_bytes > 0, "proofs at once shared no upload");

@@ -166,7 +166,7 @@ TEST(CommandLine, AMemoryBudgetIsReadStrictlyAndKept) {
                      folder / "witness.wtns", "--proof", scratch.file("p"), "--public",
                      scratch.file("v"), "--memory", memory, "--json"});
   };
-  for (const char* wrong : {"48", "many", "-1GiB", "1gib", "0MiB", "", "9999PiB"}) {
+  for (const char* wrong : {"48", "many", "-1GiB", "1gigs", "0MiB", "", "9999PiB"}) {
     const CommandResult result = prove(wrong);
     expect_one_sentence(result);
     EXPECT_THAT(result.err, HasSubstr("--memory")) << wrong;
@@ -175,7 +175,7 @@ TEST(CommandLine, AMemoryBudgetIsReadStrictlyAndKept) {
   expect_one_sentence(small);
   EXPECT_EQ(small.json()["error"]["kind"], "resource_exhausted");
   EXPECT_FALSE(fs::exists(scratch / "p"));
-  for (const char* enough : {"256MiB", "auto", "none"}) {
+  for (const char* enough : {"256MiB", "0.5gib", "auto", "none"}) {
     EXPECT_EQ(prove(enough).exit_code, 0) << enough;
   }
 }

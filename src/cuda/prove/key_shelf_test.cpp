@@ -21,7 +21,7 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 using Turn = KeyShelf::Turn;
-using namespace std::chrono_literals;
+using std::chrono::milliseconds;
 
 // A device's memory, in bytes that exist only as a sum.
 struct Memory {
@@ -53,7 +53,7 @@ class Gate {
 };
 
 void wait_until(const std::function<bool()>& is_so) {
-  for (int i = 0; i < 20'000 && !is_so(); ++i) std::this_thread::sleep_for(1ms);
+  for (int i = 0; i < 20'000 && !is_so(); ++i) std::this_thread::sleep_for(milliseconds(1));
   ASSERT_TRUE(is_so());
 }
 
@@ -164,7 +164,7 @@ TEST_F(KeyShelfTest, ALoadKeepsOnlyThoseWaitingWhoWantTheSameKey) {
   auto gives_up = std::async(std::launch::async, [&] {
     return shelf_.take(name(0), Turn::kShared, stop.get_token(), slow).error().kind;
   });
-  EXPECT_EQ(waits.wait_for(20ms), std::future_status::timeout);
+  EXPECT_EQ(waits.wait_for(milliseconds(20)), std::future_status::timeout);
   stop.request_stop();
   EXPECT_EQ(gives_up.get(), ErrorKind::kCancelled);
   gate.open();
@@ -195,7 +195,7 @@ TEST_F(KeyShelfTest, WhoWaitedForALoadThatFailedLoadsItself) {
     });
     wait_until([&] { return is_loading.load(); });
     auto waits = std::async(std::launch::async, [&] { return take(0, 10).ok(); });
-    EXPECT_EQ(waits.wait_for(10ms), std::future_status::timeout);
+    EXPECT_EQ(waits.wait_for(milliseconds(10)), std::future_status::timeout);
     gate.open();
     EXPECT_FALSE(fails.get());
     EXPECT_TRUE(waits.get());
@@ -207,13 +207,13 @@ TEST_F(KeyShelfTest, ATurnAloneWaitsForTheOthersAndTheyForItsMemory) {
   std::optional<KeyShelf::Use> other = take(0, 10).value();
   std::optional<KeyShelf::Use> alone;
   std::thread takes([&] { alone = take(1, 10, Turn::kAlone).value(); });
-  std::this_thread::sleep_for(10ms);
+  std::this_thread::sleep_for(milliseconds(10));
   auto behind = std::async(std::launch::async, [&] { return take(0, 10).ok(); });
   EXPECT_TRUE(take(2, 10, Turn::kRegardless).ok());
-  EXPECT_EQ(behind.wait_for(10ms), std::future_status::timeout);
+  EXPECT_EQ(behind.wait_for(milliseconds(10)), std::future_status::timeout);
   other.reset();
   takes.join();
-  EXPECT_EQ(behind.wait_for(10ms), std::future_status::timeout);
+  EXPECT_EQ(behind.wait_for(milliseconds(10)), std::future_status::timeout);
   alone->begin_run();
   EXPECT_TRUE(behind.get());
   alone.reset();
@@ -284,7 +284,7 @@ TEST_F(KeyShelfTest, ALoadWaitsForAnotherWhoseRoomItWouldTake) {
         .error()
         .kind;
   });
-  EXPECT_EQ(second.wait_for(20ms), std::future_status::timeout);
+  EXPECT_EQ(second.wait_for(milliseconds(20)), std::future_status::timeout);
   stop.request_stop();
   EXPECT_EQ(gives_up.get(), ErrorKind::kCancelled);
   gate.open();
@@ -347,7 +347,7 @@ class ProofsTest : public KeyShelfTest {
                    return std::make_shared<Block>(memory_.proof_bytes, bytes);
                  }));
     use.begin_run();
-    std::this_thread::sleep_for(2ms);
+    std::this_thread::sleep_for(milliseconds(2));
     return bytes_of(use);
   }
   std::mutex mutex_;

@@ -238,6 +238,10 @@ base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_vie
 bool has_form_of_proof(base::ByteSpan text) {
   const auto document = parse_json(text, "", kJsonProofLimits);
   if (!document.ok() || !document->is_object()) return false;
+  for (const char* word : {"protocol", "curve"}) {
+    const auto found = document->find(word);
+    if (found != document->end() && !found->is_string()) return false;
+  }
   const auto has_triple = [&](const char* key, const auto& is_coordinate) {
     const auto found = document->find(key);
     return found != document->end() && found->is_array() && found->size() == 3 &&
