@@ -4,7 +4,7 @@
 # that cannot be done.
 set -euo pipefail
 
-version=1.65.1
+version=1.61.1  # the last for the Node.js of Debian 12, which is 18
 cache="${CUZK_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/cuzk}"
 folder="$cache/playwright-core-$version"
 modules="$folder/node_modules"

@@ -53,14 +53,13 @@ void run_fault(Report& report, const Options& options) {
     report.expect(*elsewhere == *expected, "proof elsewhere: other bytes");
   }
   report.expect(!pool.loads()[0].lost.empty(), "the pool knows of the loss");
+  // A second device may be left, or lost as well: "the process must be terminated and relaunched"
+  // (CUDA Runtime API, cudaErrorLaunchFailure), and some drivers refuse it every call from then on.
   const auto left = raw_proof<C>(**shared, inputs);
-  if (are_two) {
-    if (report.expect_ok(left, "shared proof on the device that is left")) {
-      report.expect(*left == *expected, "shared proof on the device that is left: other bytes");
-    }
+  if (left.ok()) {
+    report.expect(are_two && *left == *expected, "shared proof on the device that is left");
   } else {
-    report.expect(!left.ok() && left.error().kind == base::ErrorKind::kUnavailable,
-                  "without a device nothing is shared");
+    report.expect(left.error().kind == base::ErrorKind::kUnavailable, left.error().message);
   }
   const auto again = ::cuzk::cuda::make_backend<C>(how);
   report.expect(!again.ok() && again.error().kind == base::ErrorKind::kUnavailable,

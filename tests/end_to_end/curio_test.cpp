@@ -125,7 +125,7 @@ TEST_F(CurioFilecoinFlow, AllCallsOverTcpAUnixSocketAndTls) {
                                             scratch_.file("server.crt") + "\"\nkey = \"" +
                                             scratch_.file("server.key") + "\"\nclient_ca = \"" +
                                             scratch_.file("client.crt") + "\"\n");
-  Json spec = spec_of("tls", "localhost:" + locked.port_after("listening on 127.0.0.1:"));
+  Json spec = spec_of("tls", "127.0.0.1:" + locked.port_after("listening on 127.0.0.1:"));
   spec["tls_ca"] = scratch_.file("server.crt");
   spec["tls_cert"] = scratch_.file("client.crt");
   spec["tls_key"] = scratch_.file("client.key");

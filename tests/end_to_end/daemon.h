@@ -124,7 +124,8 @@ inline std::string curio_proto() {
   return CUZK_TEST_DATA "/../../src/service/proto/proving.proto";
 }
 
-// A certificate for localhost, made by itself, and its key.
+// A certificate for this machine by name and number, made by itself, and its key. Tests call it by
+// number: a bare root has no /etc/hosts.
 inline void make_certificate(const fs::path& folder, const std::string& name) {
   const CommandResult made =
       run_program("openssl", {"req", "-x509", "-newkey", "ec", "-pkeyopt",

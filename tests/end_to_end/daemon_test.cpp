@@ -109,7 +109,7 @@ TEST(Daemon, ServesTheIndependentClientOverTcpUnixAndTls) {
       scratch.path(), base_toml(scratch, "\"127.0.0.1:0\"") + "[tls]\ncertificate = \"" +
                           scratch.file("server.crt") + "\"\nkey = \"" + scratch.file("server.key") +
                           "\"\nclient_ca = \"" + scratch.file("client.crt") + "\"\n");
-  spec["target"] = "localhost:" + locked.port_after("listening on 127.0.0.1:");
+  spec["target"] = "127.0.0.1:" + locked.port_after("listening on 127.0.0.1:");
   spec["tls_ca"] = scratch.file("server.crt");
   Json stranger = spec;
   stranger["scenario"] = "refused";

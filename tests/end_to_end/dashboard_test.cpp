@@ -22,7 +22,7 @@ std::optional<Browser> find_browser() {
   std::vector<fs::path> places;
   if (const char* given = std::getenv("CUZK_PLAYWRIGHT")) places.emplace_back(given);
   if (const char* home = std::getenv("HOME")) {
-    places.push_back(fs::path(home) / ".cache/cuzk/playwright-core-1.65.1/node_modules");
+    places.push_back(fs::path(home) / ".cache/cuzk/playwright-core-1.61.1/node_modules");
   }
   const char* named = std::getenv("CUZK_CHROMIUM");
   const std::string program = named != nullptr ? named : "/usr/bin/chromium";
