@@ -36,7 +36,8 @@ class DevicePool final : public groth16::Backend<C> {
     std::string name;
     unsigned in_flight = 0;
     std::uint64_t started_count = 0;
-    std::string lost;  // why it is no longer used; empty while it is
+    double start_ms = 0;  // mean time of a start, newest counting most; 0: not known
+    std::string lost;     // why it is no longer used; empty while it is
   };
 
   // `fallback` (may be null) takes proofs when no member is left. At least one of both is given.
@@ -94,7 +95,14 @@ class DevicePool final : public groth16::Backend<C> {
   struct State {
     Load load;
     Inner backend;
-    double start_ms = 0;  // mean time of a start, newest counting most; 0: not known
+    // The time that one start had to itself so far, had there been one all along: the clock's time
+    // divided by the proofs in flight, summed. Its growth while a start lasts is that start's own.
+    double shared_ms = 0, counted_until_ms = 0;
+  };
+  // A member that was chosen, and its shared_ms then.
+  struct Turn {
+    std::size_t index = 0;
+    double begin_ms = 0;
   };
 
   // A member's proof, which can be had from elsewhere again.
@@ -135,12 +143,11 @@ class DevicePool final : public groth16::Backend<C> {
                                          const groth16::ProveInputs<C>& inputs,
                                          const groth16::Blinding<C>& blinding) {
     std::optional<base::Error> own_error;
-    for (std::size_t index = choose(tried); index < members_.size(); index = choose(tried)) {
+    for (Turn turn = choose(tried); turn.index < members_.size(); turn = choose(tried)) {
+      const std::size_t index = turn.index;
       tried[index] = true;
-      const double begin_ms = clock_ms_();
       auto pending = members_[index].backend->start(inputs, blinding);
-      const double taken_ms = clock_ms_() - begin_ms;
-      leave(index, pending.ok() ? taken_ms : 0);
+      leave(turn, pending.ok());
       if (pending.ok()) {
         return Pending(std::make_unique<Made>(*this, index, std::move(pending).value()));
       }
@@ -168,15 +175,17 @@ class DevicePool final : public groth16::Backend<C> {
 
   // The member that will likely end one proof more first, entered, of those that were not tried;
   // members_.size() when none is left. Members of about the same speed are taken for equal: what
-  // differs between them is noise, and equal cards are to get equal shares.
-  std::size_t choose(const std::vector<bool>& tried) {
-    constexpr double kAlike = 1.3;
+  // differs between them is noise, and equal cards are to get equal shares. A card makes one proof
+  // in up to 1.5 times the time that each of several takes of it (docs/cuda.md), so where one is
+  // alone it only seems slow.
+  Turn choose(const std::vector<bool>& tried) {
+    constexpr double kAlike = 1.6;
     const std::lock_guard lock(mutex_);
     double fastest_ms = 0;
     for (const State& member : members_) {
-      const bool is_known = member.load.lost.empty() && member.start_ms > 0;
-      if (is_known && (fastest_ms == 0 || member.start_ms < fastest_ms)) {
-        fastest_ms = member.start_ms;
+      const bool is_known = member.load.lost.empty() && member.load.start_ms > 0;
+      if (is_known && (fastest_ms == 0 || member.load.start_ms < fastest_ms)) {
+        fastest_ms = member.load.start_ms;
       }
     }
     std::size_t best = members_.size();
@@ -185,8 +194,8 @@ class DevicePool final : public groth16::Backend<C> {
       const State& member = members_[i];
       if (!member.load.lost.empty() || tried[i]) continue;
       // Who was not tried yet counts as the fastest.
-      const bool is_slow = member.start_ms > kAlike * fastest_ms;
-      const double one_ms = is_slow ? member.start_ms : std::max(fastest_ms, 1e-3);
+      const bool is_slow = member.load.start_ms > kAlike * fastest_ms;
+      const double one_ms = is_slow ? member.load.start_ms : std::max(fastest_ms, 1e-3);
       const double done_ms = one_ms * (member.load.in_flight + 1);
       if (best < members_.size() &&
           (done_ms > best_ms || (done_ms == best_ms &&
@@ -196,25 +205,36 @@ class DevicePool final : public groth16::Backend<C> {
       best = i;
       best_ms = done_ms;
     }
-    if (best < members_.size()) {
-      ++members_[best].load.in_flight;
-      ++members_[best].load.started_count;
-    }
-    return best;
+    if (best == members_.size()) return {best, 0};
+    State& member = members_[best];
+    count_time(member);
+    ++member.load.started_count;
+    ++member.load.in_flight;
+    return {best, member.shared_ms};
   }
 
-  // `taken_ms` of 0 teaches nothing. While several starts share a device each takes longer, so the
-  // time is divided among them.
-  void leave(std::size_t index, double taken_ms) {
-    const std::lock_guard lock(mutex_);
-    State& member = members_[index];
-    if (taken_ms > 0) {
-      constexpr double kNewest = 0.25;
-      const double own_ms = taken_ms / member.load.in_flight;
-      member.start_ms =
-          member.start_ms == 0 ? own_ms : (1 - kNewest) * member.start_ms + kNewest * own_ms;
+  // Up to now.
+  void count_time(State& member) const {
+    const double now_ms = clock_ms_();
+    if (member.load.in_flight > 0) {
+      member.shared_ms += (now_ms - member.counted_until_ms) / member.load.in_flight;
     }
-    --member.load.in_flight;
+    member.counted_until_ms = now_ms;
+  }
+
+  // A start that failed teaches nothing of the member's speed.
+  void leave(const Turn& turn, bool is_made) {
+    const std::lock_guard lock(mutex_);
+    State& member = members_[turn.index];
+    Load& load = member.load;
+    count_time(member);
+    if (is_made) {
+      constexpr double kNewest = 0.25;
+      const double own_ms = member.shared_ms - turn.begin_ms;
+      load.start_ms =
+          load.start_ms == 0 ? own_ms : (1 - kNewest) * load.start_ms + kNewest * own_ms;
+    }
+    --load.in_flight;
   }
 
   void lose(std::size_t index, const std::string& reason) {

@@ -58,13 +58,15 @@ class MadeUpDevice final : public groth16::Backend<C> {
     double now_ms = made_up_ms.load();
     while (!made_up_ms.compare_exchange_weak(now_ms, now_ms + start_ms_)) {
     }
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
     if (number >= fails_from_) return base::Error{kind_, "the made-up device broke"};
     CUZK_TRY(auto pending, inner_->start(inputs, blinding));
     return std::unique_ptr<groth16::PendingProof<C>>(
         std::make_unique<MadeUpPending>(std::move(pending), number >= wrong_from));
   }
   int start_count() const { return start_count_; }
-  int wrong_from = 1 << 30;  // proofs from number so and so on are wrong
+  int wrong_from = 1 << 30;         // proofs from number so and so on are wrong
+  std::function<void()> meanwhile;  // what happens during the next start
 
  private:
   std::unique_ptr<groth16::Backend<C>> inner_ = groth16::make_cpu_backend<C>();
@@ -132,6 +134,17 @@ TEST_F(DevicePoolTest, ASlowDeviceThatWasTriedOnceWaitsWhileTheFastIsIdle) {
   expect_proofs(pool, 1, 8);
   EXPECT_EQ(slow->start_count(), 1);
   EXPECT_EQ(fast->start_count(), 7);
+}
+
+TEST_F(DevicePoolTest, TheTimeOfAStartIsSharedAmongThoseInFlightForAsLongAsTheyAre) {
+  const auto device = std::make_shared<MadeUpDevice>(20);
+  DevicePool<C> pool({{"0", device}}, nullptr, [] { return made_up_ms.load(); });
+  // The second comes after 20 ms and goes before the first: of its 20 ms each has 10.
+  device->meanwhile = [&] { EXPECT_EQ(prove(pool).value(), expected_); };
+  EXPECT_EQ(prove(pool).value(), expected_);
+  EXPECT_DOUBLE_EQ(pool.loads()[0].start_ms, 0.75 * 10 + 0.25 * (20 + 10));
+  device->meanwhile = nullptr;
+  EXPECT_EQ(pool.loads()[0].in_flight, 0u);
 }
 
 TEST_F(DevicePoolTest, ADeviceThatIsLostIsNotAskedAgainAndItsProofIsMadeElsewhere) {
