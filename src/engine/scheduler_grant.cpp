@@ -141,7 +141,8 @@ bool Scheduler::has_slot(const Job& job) const {
 bool Scheduler::has_idle_worker(Stage stage) const {
   const auto& workers = workers_[index_of(stage)];
   return std::any_of(workers.begin(), workers.end(), [&](const Worker& worker) {
-    return worker.running.empty() && !(worker.device && devices_[*worker.device].quarantined);
+    const bool is_usable = !worker.device || !devices_[*worker.device].quarantined;
+    return worker.running.empty() && is_usable && !worker.critical_only;
   });
 }
 

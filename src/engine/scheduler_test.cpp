@@ -163,6 +163,21 @@ TEST(Scheduler, KeepsSmallOnesBehindALargeOneThatDoesNotFit) {
   EXPECT_EQ(scheduler.counts().waiting_for_memory, 1u);
 }
 
+TEST(Scheduler, AWorkerKeptForCriticalWorkMakesNobodyWaitForMemory) {
+  SchedulerConfig config = small_config();
+  config.devices[0].critical_worker_count = 1;
+  config.witness_workers = 2;
+  config.memory = {35, 0, 0};
+  Scheduler scheduler(config);
+  JobSpec spec = job_of(1, 2);
+  for (PartitionPlan& plan : spec.partitions) plan = {plan.index, 10, 10, 4};
+  ASSERT_TRUE(scheduler.submit(std::move(spec), 0).ok());
+  run(scheduler, witness_worker(0), 1);
+  EXPECT_EQ(granted(scheduler, device_worker()), 1u);  // 20 now
+  run(scheduler, witness_worker(0), 1);                // 30, and 10 more to start are too many
+  EXPECT_EQ(scheduler.counts().waiting_for_memory, 0u) << "the one worker is busy";
+}
+
 TEST(Scheduler, CountsOnlyWhatLacksMemoryAlone) {
   SchedulerConfig config = small_config();
   config.jobs_in_flight_max = 2;
