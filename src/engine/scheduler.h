@@ -316,7 +316,6 @@ class Scheduler {
   bool may_take(const Partition& partition, std::uint32_t device) const;
   bool fits(const Choice& choice, Stage stage) const;
   bool has_slot(const Job& job) const;
-  bool has_idle_worker(Stage stage) const;
   std::uint64_t partitions_refused_memory(Stage stage) const;
   Assignment grant(const Choice& choice, Stage stage, WorkerId id, std::int64_t now_ms);
   void note_key(Device& device, const Job& job, GrantReason reason);

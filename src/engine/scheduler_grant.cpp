@@ -138,33 +138,18 @@ bool Scheduler::has_slot(const Job& job) const {
   return counts_.slots_held < config_.witness_workers || job.rank.priority == Priority::kCritical;
 }
 
-bool Scheduler::has_idle_worker(Stage stage) const {
-  const auto& workers = workers_[index_of(stage)];
-  return std::any_of(workers.begin(), workers.end(), [&](const Worker& worker) {
-    const bool is_usable = !worker.device || !devices_[*worker.device].quarantined;
-    return worker.running.empty() && is_usable && !worker.critical_only;
-  });
-}
-
-// All that wait for the stage when a worker is idle and the memory refuses the first of them.
+// All that wait for the stage, where an idle worker has something to do and the memory refuses it.
 std::uint64_t Scheduler::partitions_refused_memory(Stage stage) const {
-  if (!has_idle_worker(stage)) return 0;
-  const PartitionState state = waiting_for(stage);
-  std::uint64_t count = 0;
-  bool refused = false;
-  for (const auto& [rank, job] : flying_) {
-    const std::uint32_t waiting = job->in_state[static_cast<std::size_t>(state)];
-    if (waiting == 0) continue;
-    if (!refused) {
-      std::size_t first = 0;
-      while (job->partitions[first].state != state) ++first;
-      if (stage == Stage::kWitness && !has_slot(*job)) return 0;
-      if (fits({job, first}, stage)) return 0;
-      refused = true;
-    }
-    count += waiting;
+  const auto& workers = workers_[index_of(stage)];
+  for (std::uint32_t i = 0; i < workers.size(); ++i) {
+    const Worker& worker = workers[i];
+    if (!worker.running.empty()) continue;
+    if (worker.device && devices_[*worker.device].quarantined) continue;
+    const Choice choice = first_in_order(stage, worker, {stage, i});
+    if (choice.job == nullptr || (stage == Stage::kWitness && !has_slot(*choice.job))) continue;
+    if (!fits(choice, stage)) return counts_.in_state(waiting_for(stage));
   }
-  return count;
+  return 0;
 }
 
 // What an idle device worker would need now and does not find: new witnesses leave it free.

@@ -24,7 +24,7 @@ void AwaitedJobs::end(const std::string& job_id, End how, Clock::time_point now)
   }
   if (entry.calls == 0 && entry.until <= now) {
     ends_.erase({entry.until, job_id});
-    jobs_.erase(found);
+    remove(found);
   }
   forget(now);
 }
@@ -33,6 +33,23 @@ bool AwaitedJobs::awaited(const std::string& job_id, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   forget(now);
   return jobs_.count(job_id) > 0;
+}
+
+void AwaitedJobs::when_unawaited(const std::string& job_id, std::function<void()> then,
+                                 Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  forget(now);
+  const auto found = jobs_.find(job_id);
+  if (found == jobs_.end()) {
+    then();
+  } else {
+    found->second.then = std::move(then);
+  }
+}
+
+void AwaitedJobs::drop_calls() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, entry] : jobs_) entry.then = nullptr;
 }
 
 std::size_t AwaitedJobs::size(Clock::time_point now) {
@@ -46,9 +63,15 @@ void AwaitedJobs::forget(Clock::time_point now) {
     const auto found = jobs_.find(ends_.begin()->second);
     CUZK_CHECK(found != jobs_.end());
     found->second.until = {};
-    if (found->second.calls == 0) jobs_.erase(found);
     ends_.erase(ends_.begin());
+    if (found->second.calls == 0) remove(found);
   }
+}
+
+void AwaitedJobs::remove(Entries::iterator entry) {
+  const std::function<void()> then = std::move(entry->second.then);
+  jobs_.erase(entry);
+  if (then) then();
 }
 
 }  // namespace cuzk::service

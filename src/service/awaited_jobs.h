@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -29,19 +30,29 @@ class AwaitedJobs {
   // Once for each begin().
   void end(const std::string& job_id, End how, Clock::time_point now = Clock::now());
   bool awaited(const std::string& job_id, Clock::time_point now = Clock::now());
+  // Calls `then` once nobody waits for the job: now, or when the last wait has ended (noticed by
+  // whichever call comes next where that is a time that passes). The latest `then` of a job counts.
+  // It is called once, by any thread and under the lock: it is short, and does not call the tally.
+  void when_unawaited(const std::string& job_id, std::function<void()> then,
+                      Clock::time_point now = Clock::now());
+  // None that is still to be called will be, for what it would use is gone.
+  void drop_calls();
   // Jobs that are remembered at `now`.
   std::size_t size(Clock::time_point now = Clock::now());
 
  private:
   struct Entry {
     std::size_t calls = 0;
-    Clock::time_point until;  // counts so long even without calls
+    Clock::time_point until;     // counts so long even without calls
+    std::function<void()> then;  // of when_unawaited()
   };
-  // Forgets what is over. Under the lock.
+  using Entries = std::map<std::string, Entry>;
+  // Both under the lock. Of entries that are over.
   void forget(Clock::time_point now);
+  void remove(Entries::iterator entry);
 
   std::mutex mutex_;
-  std::map<std::string, Entry> jobs_;
+  Entries jobs_;
   std::set<std::pair<Clock::time_point, std::string>> ends_;  // of entries that have an `until`
 };
 

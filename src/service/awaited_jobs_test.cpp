@@ -56,6 +56,36 @@ TEST(AwaitedJobs, WhoComesBackAndLeavesForGoodStillCountsTheOldTime) {
   EXPECT_FALSE(jobs.awaited("a", start + 3 * AwaitedJobs::kComesBack));
 }
 
+TEST(AwaitedJobs, TellOnceWhenNobodyWaitsAnyMore) {
+  AwaitedJobs jobs;
+  const auto start = Clock::now();
+  int told = 0;
+  const auto tell = [&] { ++told; };
+  jobs.when_unawaited("nobody", tell, start);
+  EXPECT_EQ(told, 1);
+  jobs.begin("a");
+  jobs.begin("a");
+  jobs.when_unawaited("a", tell, start);
+  jobs.when_unawaited("a", tell, start);  // the latest counts
+  jobs.end("a", End::kOver, start);
+  EXPECT_EQ(told, 1);
+  jobs.end("a", End::kOver, start);
+  EXPECT_EQ(told, 2);
+  // A wait that ran out of time: when it has not come back.
+  jobs.begin("b");
+  jobs.when_unawaited("b", tell, start);
+  jobs.end("b", End::kTime, start);
+  EXPECT_TRUE(jobs.awaited("b", start));
+  EXPECT_EQ(told, 2);
+  EXPECT_FALSE(jobs.awaited("other", start + AwaitedJobs::kComesBack));
+  EXPECT_EQ(told, 3);
+  jobs.begin("c");
+  jobs.when_unawaited("c", tell, start);
+  jobs.drop_calls();
+  jobs.end("c", End::kOver, start);
+  EXPECT_EQ(told, 3);
+}
+
 // Against a list of all that happened, looked through each time.
 TEST(AwaitedJobs, AgreeWithTheNaiveTally) {
   AwaitedJobs jobs;

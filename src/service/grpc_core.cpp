@@ -68,6 +68,7 @@ void GrpcCore::close_waits() {
 }
 
 void GrpcCore::stop_lanes() {
+  backend.awaited->drop_calls();
   keys_.stop();
   large_.stop();
   submit_.stop();
@@ -153,8 +154,17 @@ void GrpcCore::refuse_submission(const std::shared_ptr<UnaryCall>& call,
 }
 
 void GrpcCore::cancel_abandoned(const std::string& job_id) {
-  if (on_disconnect.load() != OnDisconnect::kCancel || backend.awaited->awaited(job_id)) return;
+  if (on_disconnect.load() != OnDisconnect::kCancel) return;
+  backend.awaited->when_unawaited(job_id, [this, job_id] { post_cancel(job_id); });
+}
+
+void GrpcCore::post_cancel(const std::string& job_id) {
   quick_.post_always([this, job_id] {
+    // Its client may have come again meanwhile: then that call's end decides.
+    if (backend.awaited->awaited(job_id)) {
+      cancel_abandoned(job_id);
+      return;
+    }
     const auto cancelled = backend.engine->cancel(job_id);
     if (cancelled.ok()) {
       base::log(base::LogLevel::kInfo,

@@ -63,7 +63,7 @@ struct GrpcCore {
   void await(const std::shared_ptr<UnaryCall>& call, const std::string& job_id,
              std::uint64_t timeout_ms, Reply reply, Gone gone = {});
 
-  // Cancels a job whose only client went away.
+  // Cancels a job whose client went away, once nobody else waits for it.
   void cancel_abandoned(const std::string& job_id);
 
   // What a submission is refused with.
@@ -82,6 +82,8 @@ struct GrpcCore {
   EventHub events;
 
  private:
+  void post_cancel(const std::string& job_id);
+
   WorkLane quick_, submit_, large_, keys_;
 };
 

@@ -355,6 +355,34 @@ TEST(GrpcFault, AJobThatIsAwaitedOverHttpIsNotCancelled) {
   http->stop(std::chrono::milliseconds(0));
 }
 
+// Its first client goes while another call waits for it, then that one goes too.
+TEST(GrpcFault, TheLastOfSeveralClientsTakesTheJobAlong) {
+  Config config;
+  config.daemon.on_disconnect = OnDisconnect::kCancel;
+  TestDaemon daemon(config);
+  ASSERT_TRUE(daemon.started().ok());
+  const auto stub = v1::ProvingEngine::NewStub(channel_to(daemon.target()));
+  v1::ProveRequest request;
+  *request.mutable_submit() = request_of("held", script(1, 0, End::kHold, 1));
+  const auto prove_for = [&](std::chrono::milliseconds time) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + time);
+    v1::ProveResponse reply;
+    EXPECT_FALSE(stub->Prove(&context, request, &reply).ok());
+  };
+  std::thread first([&] { prove_for(std::chrono::milliseconds(1000)); });
+  ASSERT_TRUE(eventually([&] { return daemon.engine().find("held").ok(); }));
+  std::thread second([&] { prove_for(std::chrono::milliseconds(2000)); });
+  first.join();
+  ASSERT_TRUE(eventually([&] { return daemon.engine().report().waiting_calls == 1; }));
+  EXPECT_NE(daemon.engine().find("held")->record.state, engine::JobState::kCancelled);
+  second.join();
+  EXPECT_TRUE(eventually([&] {
+    const auto job = daemon.engine().find("held");
+    return job.ok() && job->record.state == engine::JobState::kCancelled;
+  }));
+}
+
 std::size_t thread_count() {
   std::size_t count = 0;
   for ([[maybe_unused]] const auto& entry :

@@ -51,6 +51,18 @@ void fill_cancelled(const engine::Engine::Cancelled& cancelled, v1::CancelProofR
   }
 }
 
+// A call that counts among those that wait for a job, from before the job is submitted on.
+class AwaitedHere {
+ public:
+  AwaitedHere(AwaitedJobs& all, const std::string& id) : all_(all), id_(id) { all_.begin(id_); }
+  AwaitedHere(const AwaitedHere&) = delete;
+  ~AwaitedHere() { all_.end(id_, AwaitedJobs::End::kOver); }
+
+ private:
+  AwaitedJobs& all_;
+  const std::string id_;
+};
+
 // Work about a proving key.
 template <class Request, class Handle>
 GrpcCore::Work naming_circuit(Handle handle) {
@@ -197,6 +209,8 @@ class ProvingService final : public RawAll {
       call->refuse(Error{ErrorKind::kInvalidArgument, "submit: found nothing, expected a request"});
       return;
     }
+    // Counted before it is submitted: another call of the job that ends now is not the last.
+    const AwaitedHere counted(*core_.backend.awaited, message.submit().request_id());
     const auto submitted = submit(*message.mutable_submit());
     if (!submitted.ok()) {
       core_.refuse_submission(call, submitted.error());

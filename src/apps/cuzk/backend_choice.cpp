@@ -39,6 +39,10 @@ base::Result<cuda::BackendOptions> device_options(const BackendChoice& choice) {
   cuda::BackendOptions options;
   if (!choice.vram.empty()) {
     CUZK_TRY(options.vram_limit_bytes, base::parse_byte_size(choice.vram));
+    if (options.vram_limit_bytes == 0) {
+      return base::Error{base::ErrorKind::kInvalidArgument,
+                         "--vram: found " + choice.vram + ", expected more than nothing"};
+    }
   }
   return options;
 }

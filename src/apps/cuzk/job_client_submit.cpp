@@ -34,6 +34,13 @@ base::Status add_common(const SubmitFlags& flags, Request& request) {
     request.priority = *priority;
   }
   if (flags.deadline_s != 0) {
+    constexpr std::uint64_t kDeadlineMax = std::uint64_t{100} * 365 * 24 * 3600;
+    if (flags.deadline_s > kDeadlineMax) {
+      return Error{ErrorKind::kInvalidArgument,
+                   fmt::format("--deadline: found {} seconds from now, expected at most {}, which "
+                               "are a hundred years",
+                               flags.deadline_s, kDeadlineMax)};
+    }
     const auto at = std::chrono::system_clock::now() + std::chrono::seconds(flags.deadline_s);
     request.deadline_ms =
         std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();

@@ -30,7 +30,7 @@ base::Status check_protocol(const Json& document, std::string_view source) {
   if (document.is_object() && !document.contains("protocol")) return base::ok_status();
   CUZK_TRY(const Json* entry, json_member(document, "protocol", source));
   CUZK_TRY(const std::string protocol, json_string(*entry, fmt::format("{}: protocol", source)));
-  if (protocol == "groth16") return base::ok_status();
+  if (upper_case(protocol) == "GROTH16") return base::ok_status();
   return Error{ErrorKind::kUnsupported,
                fmt::format("{}: a document of the {} protocol, and only Groth16 is proved and "
                            "verified here",

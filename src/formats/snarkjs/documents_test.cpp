@@ -168,6 +168,8 @@ TEST_F(DamagedDocuments, AProofOfAnotherProtocolOrCurveIsNamed) {
   EXPECT_TRUE(accepted(proof(proof_))) << "rapidsnark leaves the curve out";
   proof_.erase("protocol");
   EXPECT_TRUE(accepted(proof(proof_))) << "nor does everybody write the protocol";
+  proof_["protocol"] = "Groth16";
+  EXPECT_TRUE(accepted(proof(proof_)));
   proof_["protocol"] = 16;
   EXPECT_TRUE(refused(proof(proof_), ErrorKind::kMalformed, {"protocol"}));
 }
