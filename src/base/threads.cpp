@@ -28,22 +28,28 @@ namespace {
 
 using tbb::global_control;
 
-// The order that a fork and join gives: what the caller wrote is seen by every piece, and what the
-// pieces wrote by the caller. Nothing without the thread sanitizer.
+// The order that a fork and join gives, also where a piece throws: what the caller wrote is seen by
+// every piece, and what the pieces wrote by the caller. Nothing without the thread sanitizer.
 class ForkJoin {
  public:
 #if defined(CUZK_THREAD_SANITIZER)
   ForkJoin() { __tsan_release(&fork_); }
-  void piece_begins() { __tsan_acquire(&fork_); }
-  void piece_ends() { __tsan_release(&join_); }
-  void joined() { __tsan_acquire(&join_); }
+  ~ForkJoin() { __tsan_acquire(&join_); }
+  class Piece {
+   public:
+    explicit Piece(ForkJoin& order) : order_(order) { __tsan_acquire(&order_.fork_); }
+    ~Piece() { __tsan_release(&order_.join_); }
+
+   private:
+    ForkJoin& order_;
+  };
 
  private:
   char fork_ = 0, join_ = 0;
 #else
-  void piece_begins() {}
-  void piece_ends() {}
-  void joined() {}
+  struct Piece {
+    explicit Piece(ForkJoin&) {}
+  };
 #endif
 };
 
@@ -72,11 +78,9 @@ void parallel_for(std::size_t begin, std::size_t end, std::size_t grain,
   if (begin >= end) return;
   ForkJoin order;
   tbb::parallel_for(tbb::blocked_range<std::size_t>(begin, end, grain), [&](const auto& range) {
-    order.piece_begins();
+    [[maybe_unused]] const ForkJoin::Piece piece(order);
     body(range.begin(), range.end());
-    order.piece_ends();
   });
-  order.joined();
 }
 
 bool parallel_tasks(std::size_t count, Checkpoint* checkpoint,
@@ -112,12 +116,10 @@ bool parallel_tasks(std::size_t count, Checkpoint* checkpoint,
 void parallel_invoke(const std::function<void()>& first, const std::function<void()>& second) {
   ForkJoin order;
   const auto ordered = [&order](const std::function<void()>& part) {
-    order.piece_begins();
+    [[maybe_unused]] const ForkJoin::Piece piece(order);
     part();
-    order.piece_ends();
   };
   tbb::parallel_invoke([&] { ordered(first); }, [&] { ordered(second); });
-  order.joined();
 }
 
 }  // namespace cuzk::base
