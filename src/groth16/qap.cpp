@@ -23,23 +23,27 @@ F smallest_nonresidue_root() {
 }
 
 template <class F>
-base::Result<QapDomain<F>> make_qap_domain(QapConvention convention, std::size_t size_log2) {
+base::Result<QapRoots<F>> qap_roots(QapConvention convention, std::size_t size_log2) {
   const bool is_odd_coset = convention == QapConvention::kOddCosetLagrange;
   // The odd coset needs a root of twice the domain's order.
-  const std::size_t limit = F::kTwoAdicity - (is_odd_coset ? 1 : 0);
-  if (size_log2 > limit) {
+  const std::size_t order_log2 = size_log2 + (is_odd_coset ? 1 : 0);
+  if (order_log2 > F::kTwoAdicity) {
     return base::Error{base::ErrorKind::kUnsupported,
                        "a domain of 2^" + std::to_string(size_log2) + " rows exceeds the 2^" +
-                           std::to_string(limit) + " that the scalar field allows"};
+                           std::to_string(F::kTwoAdicity - (is_odd_coset ? 1 : 0)) +
+                           " that the scalar field allows"};
   }
-  if (!is_odd_coset) {
-    CUZK_TRY(auto domain, poly::Domain<F>::create(size_log2));
-    return QapDomain<F>{std::move(domain), F::generator()};
-  }
-  F shift = smallest_nonresidue_root<F>();
-  for (std::size_t k = F::kTwoAdicity; k > size_log2 + 1; --k) shift = shift.squared();
-  CUZK_TRY(auto domain, poly::Domain<F>::create(size_log2, shift.squared()));
-  return QapDomain<F>{std::move(domain), shift};
+  F root = is_odd_coset ? smallest_nonresidue_root<F>() : F::two_adic_root();
+  for (std::size_t k = F::kTwoAdicity; k > order_log2; --k) root = root.squared();
+  if (is_odd_coset) return QapRoots<F>{root.squared(), root};
+  return QapRoots<F>{root, F::generator()};
+}
+
+template <class F>
+base::Result<QapDomain<F>> make_qap_domain(QapConvention convention, std::size_t size_log2) {
+  CUZK_TRY(const QapRoots<F> roots, qap_roots<F>(convention, size_log2));
+  CUZK_TRY(auto domain, poly::Domain<F>::create(size_log2, roots.omega));
+  return QapDomain<F>{std::move(domain), roots.shift};
 }
 
 template <class F>
@@ -79,6 +83,7 @@ void evaluate_a_rows(const r1cs::Shape<F>& shape, const r1cs::Assignment<F>& ass
 
 #define CUZK_GROTH16_QAP(FIELD)                                                            \
   template FIELD smallest_nonresidue_root<FIELD>();                                        \
+  template base::Result<QapRoots<FIELD>> qap_roots(QapConvention, std::size_t);            \
   template base::Result<QapDomain<FIELD>> make_qap_domain(QapConvention, std::size_t);     \
   template void lagrange_basis_at(const poly::Domain<FIELD>&, const FIELD&, const FIELD&,  \
                                   std::size_t, std::span<FIELD>);                          \

@@ -27,9 +27,19 @@ struct QapDomain {
 template <class F>
 F smallest_nonresidue_root();
 
-// The domain of size 2^log2 and coset of `convention`: for kCoefficients bellman's omega and the
-// multiplicative generator as shift; for kOddCosetLagrange snarkjs's omega and the root of order 2
-// m that squares to it, so z = -2. Fails when the field has no root of the order needed.
+// The generator of a domain and the shift of its coset.
+template <class F>
+struct QapRoots {
+  F omega, shift;
+};
+
+// Of the domain of size 2^log2 and the coset of `convention`: for kCoefficients bellman's omega and
+// the multiplicative generator as shift; for kOddCosetLagrange snarkjs's omega and the root of
+// order 2 m that squares to it, so z = -2. Fails when the field has no root of the order needed.
+template <class F>
+base::Result<QapRoots<F>> qap_roots(QapConvention convention, std::size_t size_log2);
+
+// The domain that has those roots.
 template <class F>
 base::Result<QapDomain<F>> make_qap_domain(QapConvention convention, std::size_t size_log2);
 
@@ -48,6 +58,7 @@ void evaluate_a_rows(const r1cs::Shape<F>& shape, const r1cs::Assignment<F>& ass
 
 #define CUZK_GROTH16_QAP(FIELD)                                                                   \
   extern template FIELD smallest_nonresidue_root<FIELD>();                                        \
+  extern template base::Result<QapRoots<FIELD>> qap_roots(QapConvention, std::size_t);            \
   extern template base::Result<QapDomain<FIELD>> make_qap_domain(QapConvention, std::size_t);     \
   extern template void lagrange_basis_at(const poly::Domain<FIELD>&, const FIELD&, const FIELD&,  \
                                          std::size_t, std::span<FIELD>);                          \

@@ -66,6 +66,22 @@ TYPED_TEST(QapTest, LagrangeBasisEqualsTheProductFormula) {
   }
 }
 
+// omega has the domain's exact order; the shift's powers tell the conventions apart
+// (docs/math/groth16.md).
+TYPED_TEST(QapTest, RootsHaveTheirOrders) {
+  using F = TypeParam;
+  for (const std::size_t log2 : {1, 5, 20}) {
+    const std::uint64_t m = std::uint64_t{1} << log2;
+    for (const auto convention : {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
+      const auto roots = qap_roots<F>(convention, log2).value();
+      EXPECT_EQ(roots.omega.pow(m / 2), -F::one());
+      const F z = roots.shift.pow(m) - F::one();
+      EXPECT_FALSE(z.is_zero());
+      EXPECT_EQ(z == -F::from_u64(2), convention == QapConvention::kOddCosetLagrange);
+    }
+  }
+}
+
 // Blocks end and begin inside the range; the basis sums to one.
 TYPED_TEST(QapTest, LagrangeBasisOfManyBlocksIsSeamless) {
   using F = TypeParam;

@@ -264,25 +264,12 @@ base::Status LoadedCircuit<C>::load_matrices(const Context& context, Lane& lane,
 
 namespace {
 
-// What groth16/qap.h makes a domain of, without the tables of a host domain.
+// The inverse of the vanishing polynomial on the coset; one where the H query's points are divided
+// by it already.
 template <class F>
-struct QapConstants {
-  F omega, shift, quotient_scale;
-};
-
-template <class F>
-QapConstants<F> qap_constants(groth16::QapConvention convention, std::size_t size_log2) {
-  const auto root_of_order_log2 = [](F root, std::size_t order_log2) {
-    for (std::size_t k = F::kTwoAdicity; k > order_log2; --k) root = root.squared();
-    return root;
-  };
-  if (convention == groth16::QapConvention::kOddCosetLagrange) {
-    const F shift = root_of_order_log2(groth16::smallest_nonresidue_root<F>(), size_log2 + 1);
-    return {shift.squared(), shift, F::one()};
-  }
-  const F shift = F::generator();
-  const F vanishing = shift.pow(std::uint64_t{1} << size_log2) - F::one();
-  return {root_of_order_log2(F::two_adic_root(), size_log2), shift, vanishing.inverse()};
+F vanishing_inverse(groth16::QapConvention convention, std::size_t size_log2, const F& shift) {
+  if (convention == groth16::QapConvention::kOddCosetLagrange) return F::one();
+  return (shift.pow(std::uint64_t{1} << size_log2) - F::one()).inverse();
 }
 
 }  // namespace
@@ -305,11 +292,11 @@ base::Result<std::shared_ptr<LoadedCircuit<C>>> LoadedCircuit<C>::load(
   CUZK_TRY(out->stream_, device::Stream::create());
   CUZK_TRY_STATUS(out->load_tables(context, lane, *shape));
   if (part.forms_quotient) {
-    const QapConstants<Fr> qap = qap_constants<Fr>(key->convention, key->domain_log2);
+    CUZK_TRY(const auto roots, groth16::qap_roots<Fr>(key->convention, key->domain_log2));
     CUZK_TRY(out->transform_,
-             poly::Transform<Fr>::create(out->stream_, key->domain_log2, qap.omega, qap.shift));
+             poly::Transform<Fr>::create(out->stream_, key->domain_log2, roots.omega, roots.shift));
     CUZK_TRY_STATUS(out->stream_.synchronize());
-    out->quotient_scale_ = qap.quotient_scale;
+    out->quotient_scale_ = vanishing_inverse(key->convention, key->domain_log2, roots.shift);
     CUZK_TRY_STATUS(out->load_matrices(context, lane, *shape));
   }
   const cuzk::msm::PointSource<typename C::G1>* sources[] = {&key->h, &key->l, &key->a, &key->b_g1};
