@@ -33,7 +33,7 @@ BANNED = [
     (r"\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|tmpnam|alloca)\s*\(", "no bounds: use std"),
     (r"\b(atoi|atol|atoll|atof)\s*\(", "no errors: use std::from_chars"),
     (r"\b(rand|srand)\s*\(", "not random: use base/random.h, or a seeded std engine in tests"),
-    (r"(?<!_)\bassert\s*\(", "vanishes in release builds: use CUZK_CHECK"),
+    (r"(?<!_)\bassert\s*\(", "vanishes in release builds: use CUZK_ASSERT"),
     (r"\b(system|popen)\s*\(", "starts a shell"),
     (r"\b(setenv|putenv|unsetenv)\s*\(", "races with every reader of the environment"),
     (r"\busing\s+namespace\s+std\b", "hides where names come from"),

@@ -72,18 +72,18 @@ struct Bench {
                                 : std::filesystem::temp_directory_path()) /
              ("cuzk_submit_bench_" + std::to_string(::getpid()));
     auto types = std::make_shared<JobTypes>();
-    CUZK_CHECK(types
-                   ->add({"nothing", "ends at once",
-                          [](const SharedBytes&) -> base::Result<std::unique_ptr<JobWork>> {
-                            return std::unique_ptr<JobWork>(std::make_unique<OneBytePartition>());
-                          }})
-                   .ok());
+    CUZK_ASSERT(types
+                    ->add({"nothing", "ends at once",
+                           [](const SharedBytes&) -> base::Result<std::unique_ptr<JobWork>> {
+                             return std::unique_ptr<JobWork>(std::make_unique<OneBytePartition>());
+                           }})
+                    .ok());
     EngineOptions options;
     options.journal_folder = folder;
     auto opened = Engine::open(options, types, [](ExecutorEvents& events) {
       return base::Result<std::unique_ptr<Executor>>(std::make_unique<AtOnce>(events));
     });
-    CUZK_CHECK(opened.ok());
+    CUZK_ASSERT(opened.ok());
     engine = std::move(opened).value();
   }
   ~Bench() {
@@ -105,8 +105,8 @@ void submit_and_wait(benchmark::State& state) {
     request.request_id = "job-" + std::to_string(++number);
     request.kind = "nothing";
     request.input = std::make_shared<const base::Bytes>(1000, static_cast<std::uint8_t>(number));
-    CUZK_CHECK(bench->engine->submit(request).ok());
-    CUZK_CHECK(bench->engine->await(request.request_id, std::chrono::seconds(60)).ok());
+    CUZK_ASSERT(bench->engine->submit(request).ok());
+    CUZK_ASSERT(bench->engine->await(request.request_id, std::chrono::seconds(60)).ok());
   }
   state.SetItemsProcessed(state.iterations());
   if (state.thread_index() == 0) bench.reset();

@@ -29,7 +29,7 @@ class BitVector {
   // Appends the low `count` bits of `bits` (count at most 64), least significant first.
   void push(std::uint64_t bits, unsigned count) {
     if (count == 0) return;
-    CUZK_CHECK(count <= 64);
+    CUZK_ASSERT(count <= 64);
     if (count < 64) bits &= (std::uint64_t{1} << count) - 1;
     const unsigned shift = size_ % 64;
     if (shift == 0) {
@@ -42,7 +42,7 @@ class BitVector {
   }
   // Appends the first `count` bits of `words`, whose bits past them in the last word are clear.
   void append(std::span<const std::uint64_t> words, std::size_t count) {
-    CUZK_CHECK(words.size() == (count + 63) / 64);
+    CUZK_ASSERT(words.size() == (count + 63) / 64);
     const unsigned shift = size_ % 64;
     if (shift == 0) {
       words_.insert(words_.end(), words.begin(), words.end());

@@ -222,7 +222,7 @@ Error AtomicFile::failure(const char* action, int error_number) const {
 }
 
 Status AtomicFile::write(ByteSpan bytes) {
-  CUZK_CHECK(descriptor_ >= 0);
+  CUZK_ASSERT(descriptor_ >= 0);
   offset_bytes_ += bytes.size();
   if (buffer_.size() + bytes.size() > kWriteBufferBytes) CUZK_TRY_STATUS(flush());
   if (bytes.size() > kWriteBufferBytes) return write_through(bytes);
@@ -248,7 +248,7 @@ Status AtomicFile::write_through(ByteSpan bytes) {
 }
 
 Status AtomicFile::sync() {
-  CUZK_CHECK(descriptor_ >= 0);
+  CUZK_ASSERT(descriptor_ >= 0);
   CUZK_TRY_STATUS(flush());
   // Streams (a pipe, /dev/stdout) have nothing to sync.
   if (!temporary_.empty() && ::fsync(descriptor_) != 0) return failure("sync", errno);

@@ -29,7 +29,7 @@ void raise_to(MemoryUse& use, std::uint64_t bytes) {
 }
 
 void lower_by(MemoryUse& use, std::uint64_t bytes) {
-  CUZK_CHECK(use.used_bytes >= bytes);
+  CUZK_ASSERT(use.used_bytes >= bytes);
   use.used_bytes -= bytes;
 }
 
@@ -99,8 +99,8 @@ Ledger::Ledger(std::uint64_t budget_bytes) {
 Ledger::~Ledger() {
   set_pool_limit(0);
   const MutexLock lock(mutex_);
-  CUZK_CHECK(waiters_.empty() && owners_.empty());
-  for (const auto& [account, state] : accounts_) CUZK_CHECK(state.use.used_bytes == 0);
+  CUZK_ASSERT(waiters_.empty() && owners_.empty());
+  for (const auto& [account, state] : accounts_) CUZK_ASSERT(state.use.used_bytes == 0);
 }
 
 void Ledger::set_budget(Account account, std::uint64_t budget_bytes) {
@@ -189,7 +189,7 @@ void Ledger::charge(const Key& key, std::uint64_t bytes) {
 void Ledger::discharge(const Key& key, std::uint64_t bytes) {
   if (bytes == 0) return;
   const auto owner = owners_.find(key);
-  CUZK_CHECK(owner != owners_.end() && owner->second >= bytes);
+  CUZK_ASSERT(owner != owners_.end() && owner->second >= bytes);
   owner->second -= bytes;
   if (owner->second == 0) owners_.erase(owner);
   const auto charged = charged_accounts(key.account);
@@ -323,7 +323,7 @@ void Ledger::release(std::uint64_t bytes, const Key& key) noexcept {
 
 void Ledger::reassign(std::uint64_t bytes, const Key& from, const Key& to) {
   if (bytes == 0) return;
-  CUZK_CHECK(from.account == to.account);
+  CUZK_ASSERT(from.account == to.account);
   // Under one lock: no waiter gets what only changes its owner.
   const MutexLock lock(mutex_);
   discharge(from, bytes);
@@ -417,7 +417,7 @@ Permit::~Permit() {
 }
 
 Permit Permit::split(std::uint64_t bytes) {
-  CUZK_CHECK(bytes <= bytes_);
+  CUZK_ASSERT(bytes <= bytes_);
   bytes_ -= bytes;
   return Permit(ledger_, bytes, key_);
 }

@@ -57,15 +57,15 @@ class [[nodiscard]] Result {
   explicit operator bool() const noexcept { return ok(); }
 
   T& value() & {
-    CUZK_CHECK(ok());
+    CUZK_ASSERT(ok());
     return std::get<0>(state_);
   }
   const T& value() const& {
-    CUZK_CHECK(ok());
+    CUZK_ASSERT(ok());
     return std::get<0>(state_);
   }
   T&& value() && {
-    CUZK_CHECK(ok());
+    CUZK_ASSERT(ok());
     return std::get<0>(std::move(state_));
   }
   T* operator->() { return &value(); }
@@ -74,11 +74,11 @@ class [[nodiscard]] Result {
   const T& operator*() const& { return value(); }
 
   const Error& error() const& {
-    CUZK_CHECK(!ok());
+    CUZK_ASSERT(!ok());
     return std::get<1>(state_);
   }
   Error&& error() && {
-    CUZK_CHECK(!ok());
+    CUZK_ASSERT(!ok());
     return std::get<1>(std::move(state_));
   }
 

@@ -74,7 +74,7 @@ void set_thread_count(std::size_t count) {
 
 void parallel_for(std::size_t begin, std::size_t end, std::size_t grain,
                   const std::function<void(std::size_t, std::size_t)>& body) {
-  CUZK_CHECK(grain > 0);
+  CUZK_ASSERT(grain > 0);
   if (begin >= end) return;
   ForkJoin order;
   tbb::parallel_for(tbb::blocked_range<std::size_t>(begin, end, grain), [&](const auto& range) {

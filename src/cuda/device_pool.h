@@ -45,7 +45,7 @@ class DevicePool final : public groth16::Backend<C> {
   explicit DevicePool(std::vector<Member> members, Inner fallback = nullptr,
                       std::function<double()> clock_ms = steady_ms)
       : fallback_(std::move(fallback)), clock_ms_(std::move(clock_ms)) {
-    CUZK_CHECK(!members.empty() || fallback_ != nullptr);
+    CUZK_ASSERT(!members.empty() || fallback_ != nullptr);
     for (Member& member : members) {
       State state;
       state.load.name = std::move(member.name);

@@ -173,7 +173,7 @@ Result<Affine<G>> decode_uncompressed(ByteSpan in, PointCheck check, std::string
 template <class G>
 void encode(const Affine<G>& p, bool compressed, std::span<std::uint8_t> out) {
   constexpr std::size_t kHalf = Coordinates<typename G::Field>::kBytes;
-  CUZK_CHECK(out.size() == (compressed ? kHalf : 2 * kHalf));
+  CUZK_ASSERT(out.size() == (compressed ? kHalf : 2 * kHalf));
   const std::uint8_t form = compressed ? kCompressedFlag : 0;
   if (p.is_infinity()) {
     std::fill(out.begin(), out.end(), std::uint8_t{0});

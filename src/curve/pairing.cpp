@@ -163,7 +163,7 @@ Gt<C> miller_loop(std::span<const PairingTerm<C>> terms) {
     take_lines();
     take_lines();
   }
-  CUZK_CHECK(active.empty() || next_line == active.front().q->lines().size());
+  CUZK_ASSERT(active.empty() || next_line == active.front().q->lines().size());
   return C::kParameterIsNegative ? f.conjugate() : f;
 }
 

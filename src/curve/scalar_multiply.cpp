@@ -177,7 +177,7 @@ Jacobian<G> scale(const Affine<G>& p, const field::Limbs<4>& k) {
 template <class G>
 Jacobian<G> scale_members(std::span<const Affine<G>> points,
                           std::span<const typename G::Scalar> scalars) {
-  CUZK_CHECK(points.size() == scalars.size());
+  CUZK_ASSERT(points.size() == scalars.size());
   constexpr std::size_t kParts = Split<G>::kParts;
   auto tables = odd_multiples<G>(points);
   tables.resize(points.size() * kParts);  // part j of point i at j * points.size() + i

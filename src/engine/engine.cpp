@@ -167,7 +167,7 @@ Engine::~Engine() = default;
 Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options,
                                              std::shared_ptr<const JobTypes> types,
                                              const MakeExecutor& make_executor) {
-  CUZK_CHECK(types != nullptr && make_executor);
+  CUZK_ASSERT(types != nullptr && make_executor);
   auto state = std::make_unique<State>(std::move(options), std::move(types));
   CUZK_TRY_STATUS(state->open(make_executor));
   return std::unique_ptr<Engine>(new Engine(std::move(state)));

@@ -105,7 +105,7 @@ inline std::shared_ptr<const JobTypes> stand_in_types() {
            }
            return std::unique_ptr<JobWork>(std::make_unique<StandInWork>(*input));
          }});
-    CUZK_CHECK(added.ok());
+    CUZK_ASSERT(added.ok());
   }
   return types;
 }

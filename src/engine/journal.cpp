@@ -105,7 +105,7 @@ Journal::Journal(JournalOptions options, internal::FolderLock lock)
 Journal::~Journal() = default;
 
 Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options) {
-  CUZK_CHECK(options.now_ms != nullptr);
+  CUZK_ASSERT(options.now_ms != nullptr);
   if (options.input_bytes_max > kInputBytesLimit) {
     return Error{ErrorKind::kInvalidArgument,
                  fmt::format("the journal keeps inputs to {} bytes, not to {}", kInputBytesLimit,

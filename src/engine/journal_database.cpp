@@ -97,7 +97,7 @@ Result<bool> Statement::step() {
 
 Status Statement::run() {
   CUZK_TRY(const bool has_row, step());
-  CUZK_CHECK(!has_row);
+  CUZK_ASSERT(!has_row);
   return base::ok_status();
 }
 

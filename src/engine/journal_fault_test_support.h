@@ -34,7 +34,7 @@ class FaultLayer {
     vfs_.pAppData = this;
     vfs_.xOpen = open;
     vfs_.xDelete = remove;
-    CUZK_CHECK(sqlite3_vfs_register(&vfs_, 0) == SQLITE_OK);
+    CUZK_ASSERT(sqlite3_vfs_register(&vfs_, 0) == SQLITE_OK);
   }
   FaultLayer(const FaultLayer&) = delete;
   FaultLayer& operator=(const FaultLayer&) = delete;

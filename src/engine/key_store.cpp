@@ -98,7 +98,7 @@ base::Result<SharedKey> KeyStore::enroll(const KeySource& source) {
 void KeyStore::leave(KeyId id) {
   const MutexLock lock(mutex_);
   Entry& entry = entries_.at(id);
-  CUZK_CHECK(entry.user_count > 0);
+  CUZK_ASSERT(entry.user_count > 0);
   --entry.user_count;
   forget_if_unused(id);
 }

@@ -54,7 +54,7 @@ class KilledProgram {
 
   explicit KilledProgram(std::vector<std::string> words, std::vector<std::string> variables = {}) {
     int ends[2];
-    CUZK_CHECK(::pipe2(ends, O_CLOEXEC) == 0);
+    CUZK_ASSERT(::pipe2(ends, O_CLOEXEC) == 0);
     output_ = ends[0];
     std::string program = "/proc/self/exe";
     std::vector<char*> arguments = {program.data()}, environment;
@@ -67,8 +67,8 @@ class KilledProgram {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], kWordDescriptor);
-    CUZK_CHECK(::posix_spawn(&id_, program.c_str(), &actions, nullptr, arguments.data(),
-                             environment.data()) == 0);
+    CUZK_ASSERT(::posix_spawn(&id_, program.c_str(), &actions, nullptr, arguments.data(),
+                              environment.data()) == 0);
     posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     born_ = Clock::now();
@@ -87,7 +87,7 @@ class KilledProgram {
   bool wait_until_said(std::size_t count) {
     int waiting_bytes = 0;
     for (int i = 0; i < 60'000; ++i) {
-      CUZK_CHECK(::ioctl(output_, FIONREAD, &waiting_bytes) == 0);
+      CUZK_ASSERT(::ioctl(output_, FIONREAD, &waiting_bytes) == 0);
       if (static_cast<std::size_t>(waiting_bytes) >= count * sizeof(KillWord)) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

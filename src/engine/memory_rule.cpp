@@ -12,20 +12,20 @@ std::uint64_t largest_of(const std::multiset<std::uint64_t>& values) {
 
 void take_one(std::multiset<std::uint64_t>& values, std::uint64_t value) {
   const auto found = values.find(value);
-  CUZK_CHECK(found != values.end());
+  CUZK_ASSERT(found != values.end());
   values.erase(found);
 }
 
 void lower(std::uint64_t& sum, std::uint64_t bytes) {
-  CUZK_CHECK(sum >= bytes);
+  CUZK_ASSERT(sum >= bytes);
   sum -= bytes;
 }
 
 }  // namespace
 
 MemoryRule::MemoryRule(const MemoryRuleConfig& config) : config_(config) {
-  CUZK_CHECK(config.budget_bytes == 0 ||
-             config.fixed_bytes + config.critical_reserve_bytes <= config.budget_bytes);
+  CUZK_ASSERT(config.budget_bytes == 0 ||
+              config.fixed_bytes + config.critical_reserve_bytes <= config.budget_bytes);
 }
 
 std::uint64_t MemoryRule::capacity_bytes(Priority priority) const {
@@ -110,7 +110,7 @@ void MemoryRule::unrefer_key(std::uint64_t bytes) {
 }
 
 void MemoryRule::begin_witness(const PartitionPlan& plan, Priority priority) {
-  CUZK_CHECK(plan.pending_bytes <= plan.peak_bytes());
+  CUZK_ASSERT(plan.pending_bytes <= plan.peak_bytes());
   partition_bytes_ += plan.witness_bytes;
   waiting(priority).witness_bytes += plan.witness_bytes;
   waiting(priority).device_needs.insert(plan.device_bytes);

@@ -280,7 +280,7 @@ void PipelineCore::end_job(const JobPointer& job, const JobOutcome& outcome) {
   if (outcome.failure) {
     push_end(*job, *outcome.failure);
   } else {
-    CUZK_CHECK(job->result.has_value());
+    CUZK_ASSERT(job->result.has_value());
     push_end(*job, std::move(*job->result));
   }
   jobs_.erase(job->request.id);

@@ -76,9 +76,9 @@ void PipelineCore::check_invariants() const {
   // which nothing is being freed.
   if (clearing_.empty()) {
     const std::uint64_t held = scheduler_.counts().held_bytes;
-    CUZK_CHECK(ledger_.snapshot().total.used_bytes <= foreign_bytes_ + held);
+    CUZK_ASSERT(ledger_.snapshot().total.used_bytes <= foreign_bytes_ + held);
   }
-  CUZK_CHECK(!jobs_.empty() || (witnesses_alive_.load() == 0 && pending_alive_.load() == 0));
+  CUZK_ASSERT(!jobs_.empty() || (witnesses_alive_.load() == 0 && pending_alive_.load() == 0));
 }
 
 }  // namespace cuzk::engine

@@ -286,7 +286,7 @@ StageEnd PipelineCore::keep_proof(StageRun& run, base::Bytes proof, bool is_new)
   {
     const MutexLock lock(mutex_);
     PipelinePart& part = job.parts[run.partition()];
-    CUZK_CHECK(!part.proved);
+    CUZK_ASSERT(!part.proved);
     part.proof = std::move(proof);
     part.proved = true;
     if (is_new) {

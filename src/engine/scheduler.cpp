@@ -74,7 +74,7 @@ base::Status Scheduler::check(const SchedulerConfig& config) {
 }
 
 Scheduler::Scheduler(SchedulerConfig config) : config_(std::move(config)), memory_(config_.memory) {
-  CUZK_CHECK(check(config_).ok());
+  CUZK_ASSERT(check(config_).ok());
   workers_[static_cast<std::size_t>(Stage::kWitness)].resize(config_.witness_workers);
   workers_[static_cast<std::size_t>(Stage::kFinish)].resize(config_.finish_workers);
   auto& device_workers = workers_[static_cast<std::size_t>(Stage::kDevice)];
@@ -235,7 +235,7 @@ void Scheduler::enter(Job& job, std::int64_t now_ms) {
   ++flying_by_priority_[static_cast<std::size_t>(job.rank.priority)];
   job.in_flight = true;
   job.waiting_since_ms.fill(now_ms);
-  CUZK_CHECK(counts_.queued_jobs > 0);
+  CUZK_ASSERT(counts_.queued_jobs > 0);
   --counts_.queued_jobs;
   ++counts_.in_flight_jobs;
   counts_.partitions[index_of(PartitionState::kQueued)] += job.partitions.size();
@@ -265,7 +265,7 @@ void Scheduler::end_job(Job& job, Error failure, std::int64_t now_ms) {
   if (!job.in_flight) {
     queued_.erase(job.rank);
     queued_by_arrival_.erase(job.rank.arrival);
-    CUZK_CHECK(counts_.queued_jobs > 0);
+    CUZK_ASSERT(counts_.queued_jobs > 0);
     --counts_.queued_jobs;
   } else {
     for (std::size_t p = 0; p < job.partitions.size(); ++p) {
@@ -290,11 +290,11 @@ void Scheduler::end_if_over(Job& job, std::int64_t now_ms) {
     if (keys_.unrefer(job.spec.key.id, now_ms)) memory_.unrefer_key(job.spec.key.bytes);
     flying_.erase(job.rank);
     auto& flying = flying_by_priority_[static_cast<std::size_t>(job.rank.priority)];
-    CUZK_CHECK(flying > 0 && counts_.in_flight_jobs > 0);
+    CUZK_ASSERT(flying > 0 && counts_.in_flight_jobs > 0);
     --flying;
     --counts_.in_flight_jobs;
     for (std::size_t s = 0; s < kPartitionStateCount; ++s) {
-      CUZK_CHECK(counts_.partitions[s] >= job.in_state[s]);
+      CUZK_ASSERT(counts_.partitions[s] >= job.in_state[s]);
       counts_.partitions[s] -= job.in_state[s];
     }
   }
@@ -452,16 +452,16 @@ void Scheduler::check_invariants() const {
   for (const auto& workers : workers_) {
     for (const Worker& worker : workers) running += worker.running.size();
   }
-  CUZK_CHECK(in_state == counts_.partitions && slots == counts_.slots_held);
-  CUZK_CHECK(partition_bytes == memory_.partition_bytes() && memory_.holds());
-  CUZK_CHECK(flying == counts_.in_flight_jobs && flying == flying_.size());
-  CUZK_CHECK(queued_by_arrival_.size() == queued_.size());
-  CUZK_CHECK(queued_.size() == counts_.queued_jobs && queued_.size() + flying == jobs_.size());
-  CUZK_CHECK(running == in_state[index_of(PartitionState::kWitness)] +
-                            in_state[index_of(PartitionState::kDevice)] +
-                            in_state[index_of(PartitionState::kFinish)]);
+  CUZK_ASSERT(in_state == counts_.partitions && slots == counts_.slots_held);
+  CUZK_ASSERT(partition_bytes == memory_.partition_bytes() && memory_.holds());
+  CUZK_ASSERT(flying == counts_.in_flight_jobs && flying == flying_.size());
+  CUZK_ASSERT(queued_by_arrival_.size() == queued_.size());
+  CUZK_ASSERT(queued_.size() == counts_.queued_jobs && queued_.size() + flying == jobs_.size());
+  CUZK_ASSERT(running == in_state[index_of(PartitionState::kWitness)] +
+                             in_state[index_of(PartitionState::kDevice)] +
+                             in_state[index_of(PartitionState::kFinish)]);
   const bool nothing_left = jobs_.empty() && !keys_.any_referred();
-  CUZK_CHECK(!nothing_left || memory_.held_bytes() == memory_.key_idle_bytes());
+  CUZK_ASSERT(!nothing_left || memory_.held_bytes() == memory_.key_idle_bytes());
 }
 
 }  // namespace cuzk::engine

@@ -179,7 +179,7 @@ bool Scheduler::fits(const Choice& choice, Stage stage) const {
 
 std::optional<Assignment> Scheduler::next(WorkerId id, std::int64_t now_ms) {
   Worker& worker = worker_of(id);
-  CUZK_CHECK(worker.running.empty());
+  CUZK_ASSERT(worker.running.empty());
   admit_jobs(now_ms);
   if (worker.device && devices_[*worker.device].quarantined) return std::nullopt;
   const Choice choice = choose(id.kind, worker, id, now_ms);
@@ -214,7 +214,7 @@ Assignment Scheduler::grant(const Choice& choice, Stage stage, WorkerId id, std:
   Partition& partition = job.partitions[choice.partition];
   const PartitionPlan& plan = job.spec.partitions[choice.partition];
   Worker& worker = worker_of(id);
-  CUZK_CHECK(partition.state == waiting_for(stage) && !job.ending);
+  CUZK_ASSERT(partition.state == waiting_for(stage) && !job.ending);
   if (stage == Stage::kWitness) {
     make_room(plan.witness_bytes, job.rank.priority);
     memory_.begin_witness(plan, job.rank.priority);

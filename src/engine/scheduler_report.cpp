@@ -13,7 +13,7 @@ void Scheduler::move(Job& job, std::size_t partition, PartitionState state) {
   Partition& own = job.partitions[partition];
   const auto from = static_cast<std::size_t>(own.state);
   const auto to = static_cast<std::size_t>(state);
-  CUZK_CHECK(job.in_state[from] > 0 && counts_.partitions[from] > 0);
+  CUZK_ASSERT(job.in_state[from] > 0 && counts_.partitions[from] > 0);
   --job.in_state[from];
   --counts_.partitions[from];
   ++job.in_state[to];
@@ -23,14 +23,14 @@ void Scheduler::move(Job& job, std::size_t partition, PartitionState state) {
 
 void Scheduler::release_slot(Partition& partition) {
   if (!partition.holds_slot) return;
-  CUZK_CHECK(counts_.slots_held > 0);
+  CUZK_ASSERT(counts_.slots_held > 0);
   --counts_.slots_held;
   partition.holds_slot = false;
 }
 
 Scheduler::Running Scheduler::take_running(WorkerId id) {
   Worker& worker = worker_of(id);
-  CUZK_CHECK(!worker.running.empty());
+  CUZK_ASSERT(!worker.running.empty());
   const Running running = worker.running.back();
   worker.running.pop_back();
   return running;
@@ -61,7 +61,7 @@ void Scheduler::done(WorkerId id, std::int64_t now_ms) {
 void Scheduler::stopped(WorkerId id, std::int64_t now_ms) {
   const Running running = take_running(id);
   Job& job = job_of(running.job);
-  CUZK_CHECK(job.ending);
+  CUZK_ASSERT(job.ending);
   end_partition(job, running.partition);
   end_if_over(job, now_ms);
   admit_jobs(now_ms);
@@ -70,7 +70,7 @@ void Scheduler::stopped(WorkerId id, std::int64_t now_ms) {
 void Scheduler::done_whole(WorkerId id, std::int64_t now_ms) {
   const Running running = take_running(id);
   Job& job = job_of(running.job);
-  CUZK_CHECK(running.stage == Stage::kWitness);
+  CUZK_ASSERT(running.stage == Stage::kWitness);
   if (job.ending) {
     end_partition(job, running.partition);
   } else {

@@ -7,14 +7,14 @@ namespace cuzk::engine {
 
 bool SharedKeys::refer(const SharedKey& key) {
   const auto [found, inserted] = keys_.try_emplace(key.id, Entry{key.bytes});
-  CUZK_CHECK(found->second.bytes == key.bytes);
+  CUZK_ASSERT(found->second.bytes == key.bytes);
   ++found->second.reference_count;
   return inserted;
 }
 
 bool SharedKeys::unrefer(KeyId id, std::int64_t now_ms) {
   Entry& entry = keys_.at(id);
-  CUZK_CHECK(entry.reference_count > 0);
+  CUZK_ASSERT(entry.reference_count > 0);
   entry.last_used_ms = now_ms;
   return --entry.reference_count == 0;
 }
@@ -33,7 +33,7 @@ bool SharedKeys::any_referred() const {
 
 SharedKey SharedKeys::drop_idle(KeyId id) {
   const auto found = keys_.find(id);
-  CUZK_CHECK(found != keys_.end() && found->second.reference_count == 0);
+  CUZK_ASSERT(found != keys_.end() && found->second.reference_count == 0);
   const SharedKey dropped{id, found->second.bytes};
   keys_.erase(found);
   return dropped;

@@ -82,7 +82,7 @@ class Run {
     }
     while (!scheduler_.idle()) {
       CUZK_TRY_STATUS(begin_what_can());
-      CUZK_CHECK(!runs_.empty());  // the scheduler's argument: something can always go on
+      CUZK_ASSERT(!runs_.empty());  // the scheduler's argument: something can always go on
       sample();
       advance(std::min(time_to_next_end(), config_.sample_s));
       CUZK_TRY_STATUS(end_what_is_done());
@@ -204,7 +204,7 @@ class Run {
       CUZK_TRY_STATUS(book(shared_, shared, MemoryCategory::kMatrices, pass));
     }
     const std::uint64_t used = ledger_.snapshot().total.used_bytes;
-    CUZK_CHECK(used == counts.held_bytes + config_.scheduler.memory.fixed_bytes);
+    CUZK_ASSERT(used == counts.held_bytes + config_.scheduler.memory.fixed_bytes);
     return base::ok_status();
   }
 

@@ -93,8 +93,8 @@ base::Result<base::Bytes> fr32_unpad(base::ByteSpan padded) {
 }
 
 PieceAlignment piece_alignment(std::uint64_t written_byte_count, std::uint64_t piece_byte_count) {
-  CUZK_CHECK(written_byte_count < std::uint64_t{1} << 56);
-  CUZK_CHECK(piece_byte_count < std::uint64_t{1} << 56);
+  CUZK_ASSERT(written_byte_count < std::uint64_t{1} << 56);
+  CUZK_ASSERT(piece_byte_count < std::uint64_t{1} << 56);
   std::uint64_t aligned = 127;
   while (aligned < piece_byte_count) aligned *= 2;
   const std::uint64_t past = written_byte_count % aligned;

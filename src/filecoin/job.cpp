@@ -20,7 +20,7 @@ r1cs::Shape<Fr> recorded(CircuitKind kind, const SectorShape& shape, r1cs::Paths
       return post_circuit_shape(PostCircuit::of(shape, PostKind::kWindow), paths);
     case CircuitKind::kUpdate: return update_circuit_shape(UpdateCircuit::of(shape), paths);
   }
-  CUZK_CHECK(false);  // no other value exists
+  CUZK_ASSERT(false);  // no other value exists
   return {};
 }
 
@@ -55,7 +55,7 @@ std::size_t public_input_count(CircuitKind kind, const SectorShape& shape) {
 }
 
 r1cs::Assignment<Fr> porep_partition_assignment(const PorepC1& c1, unsigned partition) {
-  CUZK_CHECK(partition < c1.partitions.size());
+  CUZK_ASSERT(partition < c1.partitions.size());
   const PorepPartition& proofs = c1.partitions[partition];
   return porep_circuit_assignment(PorepCircuit::of(*c1.registered_proof.shape),
                                   statement_of(c1, proofs), proofs);
@@ -64,7 +64,7 @@ r1cs::Assignment<Fr> porep_partition_assignment(const PorepC1& c1, unsigned part
 r1cs::Assignment<Fr> post_partition_assignment(const PostClaim& claim,
                                                const std::vector<PostSectorProof>& proofs,
                                                unsigned partition) {
-  CUZK_CHECK(partition < post_partition_count(claim) && proofs.size() == claim.sectors.size());
+  CUZK_ASSERT(partition < post_partition_count(claim) && proofs.size() == claim.sectors.size());
   const PostCircuit circuit = PostCircuit::of(*claim.shape, claim.kind);
   const std::size_t chunk = claim.kind == PostKind::kWinning ? 1 : circuit.sector_count;
   const std::size_t first = chunk * partition;

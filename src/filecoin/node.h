@@ -31,7 +31,7 @@ std::optional<Fr> to_fr(const Node& node);
 // break of that promise ends the process: it must not become a wrong hash or witness.
 inline Fr checked_fr(const Node& node) {
   const std::optional<Fr> value = to_fr(node);
-  CUZK_CHECK(value.has_value());
+  CUZK_ASSERT(value.has_value());
   return *value;
 }
 

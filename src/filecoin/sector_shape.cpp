@@ -49,10 +49,10 @@ std::string TreeShape::name() const {
 }
 
 std::vector<std::size_t> level_arities(const TreeShape& shape, std::uint64_t leaf_count) {
-  CUZK_CHECK(leaf_count % shape.base_tree_count() == 0);
+  CUZK_ASSERT(leaf_count % shape.base_tree_count() == 0);
   const unsigned base_log2 = log2_exact(leaf_count / shape.base_tree_count());
   const unsigned arity_log2 = log2_exact(shape.base_arity);
-  CUZK_CHECK(base_log2 % arity_log2 == 0);
+  CUZK_ASSERT(base_log2 % arity_log2 == 0);
   std::vector<std::size_t> out(base_log2 / arity_log2, shape.base_arity);
   if (shape.sub_arity != 0) out.push_back(shape.sub_arity);
   if (shape.top_arity != 0) out.push_back(shape.top_arity);
@@ -60,7 +60,7 @@ std::vector<std::size_t> level_arities(const TreeShape& shape, std::uint64_t lea
 }
 
 unsigned log2_exact(std::uint64_t power_of_two) {
-  CUZK_CHECK(power_of_two != 0 && (power_of_two & (power_of_two - 1)) == 0);
+  CUZK_ASSERT(power_of_two != 0 && (power_of_two & (power_of_two - 1)) == 0);
   return static_cast<unsigned>(__builtin_ctzll(power_of_two));
 }
 

@@ -18,7 +18,7 @@ auto with_curve(CurveId id, Work&& work) {
     case CurveId::kBn254: return work(std::type_identity<curve::Bn254>());
     case CurveId::kBls12_381: return work(std::type_identity<curve::Bls12_381>());
   }
-  CUZK_CHECK(false);  // no other value exists
+  CUZK_ASSERT(false);  // no other value exists
 }
 
 }  // namespace cuzk::formats

@@ -138,7 +138,7 @@ class CpuBackend final : public Backend<C> {
  private:
   base::Result<std::unique_ptr<PendingProof<C>>> start_or_throw(const ProveInputs<C>& inputs,
                                                                 const Blinding<C>& blinding) {
-    CUZK_CHECK(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
+    CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
     const ProvingKey<C>& key = *inputs.key;
     const Assignment& assignment = *inputs.assignment;
     CUZK_TRY(const auto density, density_of(inputs));

@@ -48,7 +48,7 @@ QueryWalk<F>::QueryWalk(const r1cs::CompactWitness<F>& inputs, QuerySegment inpu
 template <class F>
 void QueryWalk<F>::append_run(const r1cs::CompactWitness<F>& witness, QuerySegment segment,
                               Run& run) {
-  CUZK_CHECK(segment.density == nullptr || segment.density->size() == witness.size());
+  CUZK_ASSERT(segment.density == nullptr || segment.density->size() == witness.size());
   run.witness = &witness;
   run.segment = segment;
   const auto mask = witness.scalar_mask().words();
@@ -86,7 +86,7 @@ base::BitVector QueryWalk<F>::ones() const {
 template <class F>
 void QueryWalk<F>::scalars(std::size_t first, std::span<std::uint32_t> indices,
                            std::span<Canonical> values) const {
-  CUZK_CHECK(indices.size() == values.size() && first + values.size() <= scalar_count_);
+  CUZK_ASSERT(indices.size() == values.size() && first + values.size() <= scalar_count_);
   for (const Run& run : runs_) {
     base::parallel_for(0, run.blocks.size(), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {

@@ -17,8 +17,9 @@ template <std::size_t size>
 std::array<std::uint8_t, size> digest_once(const EVP_MD* algorithm, base::ByteSpan bytes) {
   std::array<std::uint8_t, size> out;
   unsigned written = 0;
-  CUZK_CHECK(EVP_Digest(bytes.data(), bytes.size(), out.data(), &written, algorithm, nullptr) == 1);
-  CUZK_CHECK(written == size);
+  CUZK_ASSERT(EVP_Digest(bytes.data(), bytes.size(), out.data(), &written, algorithm, nullptr) ==
+              1);
+  CUZK_ASSERT(written == size);
   return out;
 }
 
@@ -33,21 +34,21 @@ std::array<std::uint8_t, 32> blake2s_256(base::ByteSpan bytes) {
 }
 
 std::array<std::uint8_t, 32> blake2b_256_keyed(base::ByteSpan key, base::ByteSpan bytes) {
-  CUZK_CHECK(!key.empty() && key.size() <= 64);
+  CUZK_ASSERT(!key.empty() && key.size() <= 64);
   const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> algorithm(
       EVP_MAC_fetch(nullptr, "BLAKE2BMAC", nullptr), &EVP_MAC_free);
-  CUZK_CHECK(algorithm != nullptr);
+  CUZK_ASSERT(algorithm != nullptr);
   const std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context(
       EVP_MAC_CTX_new(algorithm.get()), &EVP_MAC_CTX_free);
-  CUZK_CHECK(context != nullptr);
+  CUZK_ASSERT(context != nullptr);
   std::array<std::uint8_t, 32> out;
   std::size_t size = out.size(), written = 0;
   const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &size),
                                    OSSL_PARAM_construct_end()};
-  CUZK_CHECK(EVP_MAC_init(context.get(), key.data(), key.size(), parameters) == 1);
-  CUZK_CHECK(EVP_MAC_update(context.get(), bytes.data(), bytes.size()) == 1);
-  CUZK_CHECK(EVP_MAC_final(context.get(), out.data(), &written, out.size()) == 1);
-  CUZK_CHECK(written == out.size());
+  CUZK_ASSERT(EVP_MAC_init(context.get(), key.data(), key.size(), parameters) == 1);
+  CUZK_ASSERT(EVP_MAC_update(context.get(), bytes.data(), bytes.size()) == 1);
+  CUZK_ASSERT(EVP_MAC_final(context.get(), out.data(), &written, out.size()) == 1);
+  CUZK_ASSERT(written == out.size());
   return out;
 }
 
@@ -57,21 +58,21 @@ struct Blake2s256::Context {
 };
 
 Blake2s256::Blake2s256() : context_(std::make_unique<Context>()) {
-  CUZK_CHECK(context_->handle != nullptr);
-  CUZK_CHECK(EVP_DigestInit_ex(context_->handle.get(), EVP_blake2s256(), nullptr) == 1);
+  CUZK_ASSERT(context_->handle != nullptr);
+  CUZK_ASSERT(EVP_DigestInit_ex(context_->handle.get(), EVP_blake2s256(), nullptr) == 1);
 }
 
 Blake2s256::~Blake2s256() = default;
 
 void Blake2s256::update(base::ByteSpan bytes) {
-  CUZK_CHECK(EVP_DigestUpdate(context_->handle.get(), bytes.data(), bytes.size()) == 1);
+  CUZK_ASSERT(EVP_DigestUpdate(context_->handle.get(), bytes.data(), bytes.size()) == 1);
 }
 
 std::array<std::uint8_t, 32> Blake2s256::finish() {
   std::array<std::uint8_t, 32> out;
   unsigned written = 0;
-  CUZK_CHECK(EVP_DigestFinal_ex(context_->handle.get(), out.data(), &written) == 1);
-  CUZK_CHECK(written == out.size());
+  CUZK_ASSERT(EVP_DigestFinal_ex(context_->handle.get(), out.data(), &written) == 1);
+  CUZK_ASSERT(written == out.size());
   return out;
 }
 

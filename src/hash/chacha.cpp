@@ -25,7 +25,7 @@ void quarter_round(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, std::ui
 }  // namespace
 
 ChaChaStream::ChaChaStream(unsigned rounds, const ChaChaKey& key) : rounds_(rounds) {
-  CUZK_CHECK(rounds > 0 && rounds % 2 == 0);
+  CUZK_ASSERT(rounds > 0 && rounds % 2 == 0);
   constexpr std::string_view kSigma = "expand 32-byte k";
   for (std::size_t i = 0; i < 4; ++i) {
     input_[i] = base::load_u32_le(reinterpret_cast<const std::uint8_t*>(kSigma.data()) + 4 * i);

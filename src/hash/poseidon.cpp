@@ -88,12 +88,12 @@ const PoseidonConstants& poseidon_constants(std::size_t arity) {
     });
     return *made[i];
   }
-  CUZK_CHECK(poseidon_arity_supported(arity));
+  CUZK_ASSERT(poseidon_arity_supported(arity));
   __builtin_unreachable();
 }
 
 PoseidonField poseidon_merkle_tag(std::size_t arity) {
-  CUZK_CHECK(arity < 64);
+  CUZK_ASSERT(arity < 64);
   return Fr::from_u64((std::uint64_t{1} << arity) - 1);
 }
 

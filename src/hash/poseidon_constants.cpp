@@ -56,7 +56,7 @@ Row solve(Matrix m, Row right, std::size_t columns) {
   for (std::size_t pivot = 0; pivot < n; ++pivot) {
     std::size_t from = pivot;
     while (from < n && m.at(from, pivot).is_zero()) ++from;
-    CUZK_CHECK(from < n);
+    CUZK_ASSERT(from < n);
     if (from != pivot) {
       for (std::size_t j = 0; j < n; ++j) std::swap(m.at(from, j), m.at(pivot, j));
       for (std::size_t j = 0; j < columns; ++j) {
@@ -219,8 +219,8 @@ PoseidonConstants derive_poseidon_constants(std::size_t arity, std::size_t parti
   out.compressed_constants =
       compress_constants(out.round_constants, out.width, partial_rounds, inverse(m));
   factor_sparse(m, out);
-  CUZK_CHECK(out.compressed_constants.size() == out.width * kPoseidonFullRounds + partial_rounds);
-  CUZK_CHECK(out.sparse.size() == partial_rounds);
+  CUZK_ASSERT(out.compressed_constants.size() == out.width * kPoseidonFullRounds + partial_rounds);
+  CUZK_ASSERT(out.sparse.size() == partial_rounds);
   return out;
 }
 

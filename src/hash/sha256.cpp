@@ -57,7 +57,7 @@ Sha256Path sha256_default_path() noexcept {
 
 void sha256_compress_on(Sha256Path path, Sha256State& state, const std::uint8_t* blocks,
                         std::size_t block_count) {
-  CUZK_CHECK(sha256_path_available(path));
+  CUZK_ASSERT(sha256_path_available(path));
   if (path == Sha256Path::kShaExtensions) {
     internal::sha256_compress_sha_extensions(state.data(), blocks, block_count);
   } else {

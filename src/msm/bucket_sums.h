@@ -61,7 +61,7 @@ class BucketSums {
   [[nodiscard]] bool add_chunk(const PointLoader<G>& load, std::size_t first,
                                std::span<const ScalarOf<G>> scalars,
                                base::Checkpoint* checkpoint = nullptr) {
-    CUZK_CHECK(scalars.size() <= plan_.chunk_points);
+    CUZK_ASSERT(scalars.size() <= plan_.chunk_points);
     read_points(load, first, scalars);
     if (checkpoint != nullptr && checkpoint->wanted() && !checkpoint->pass()) return false;
     sort_.run(reader_, scalars.size());

@@ -124,7 +124,7 @@ void FixedBase<G>::unpack_segments(
 template <class G>
 void FixedBase<G>::multiply(std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
                             std::span<curve::Affine<G>> out) const {
-  CUZK_CHECK(scalars.size() == out.size());
+  CUZK_ASSERT(scalars.size() == out.size());
   const std::size_t windows = window_count(G::Scalar::kBitCount, window_bits_);
   const std::size_t blocks = (scalars.size() + kFixedBaseBlock - 1) / kFixedBaseBlock;
   SummerPool<G> pool(*kernel_, kFixedBaseBlock * windows);
@@ -140,7 +140,7 @@ void FixedBase<G>::multiply(std::span<const field::Canonical<typename G::Scalar:
 
 template <class G>
 void to_affine(std::span<const curve::Jacobian<G>> points, std::span<curve::Affine<G>> out) {
-  CUZK_CHECK(points.size() == out.size());
+  CUZK_ASSERT(points.size() == out.size());
   using Field = typename G::Field;
   base::parallel_for(0, points.size(), 1024, [&](std::size_t first, std::size_t last) {
     std::vector<Field> z(last - first), scratch(last - first);

@@ -32,7 +32,7 @@ curve::Jacobian<G> multiply_loaded(const PointLoader<G>& load, std::span<const S
 template <class G>
 curve::Jacobian<G> multiply(const PointSource<G>& bases, std::span<const ScalarOf<G>> scalars,
                             base::Checkpoint* checkpoint) {
-  CUZK_CHECK(bases.size() == scalars.size());
+  CUZK_ASSERT(bases.size() == scalars.size());
   return multiply_loaded<G>(
       [&](std::size_t first, std::span<curve::Affine<G>> out) { bases.decode(first, out); },
       scalars, checkpoint);
@@ -43,7 +43,7 @@ curve::Jacobian<G> multiply_indexed(const PointSource<G>& bases,
                                     std::span<const std::uint32_t> indices,
                                     std::span<const ScalarOf<G>> scalars,
                                     base::Checkpoint* checkpoint) {
-  CUZK_CHECK(indices.size() == scalars.size());
+  CUZK_ASSERT(indices.size() == scalars.size());
   return multiply_loaded<G>(
       [&](std::size_t first, std::span<curve::Affine<G>> out) {
         bases.gather(indices.subspan(first, out.size()), out);
@@ -101,7 +101,7 @@ std::uint64_t bitmap_scratch_bytes(std::size_t point_count) {
 template <class G>
 curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap,
                                  base::Checkpoint* checkpoint) {
-  CUZK_CHECK(bitmap.size() >= (bases.size() + 63) / 64);
+  CUZK_ASSERT(bitmap.size() >= (bases.size() + 63) / 64);
   const std::size_t piece = bitmap_piece_points(bases.size());
   const std::size_t pieces = (bases.size() + piece - 1) / piece;
   const PointKernel<G>& kernel = point_kernel<G>();

@@ -23,7 +23,7 @@ std::uint64_t additions(std::size_t points, std::size_t chunks, std::size_t wind
 }  // namespace
 
 MultiplyPlan plan_multiply(std::size_t point_count, const PlanInputs& inputs) {
-  CUZK_CHECK(inputs.chunk_points_max > 0 && inputs.thread_count > 0);
+  CUZK_ASSERT(inputs.chunk_points_max > 0 && inputs.thread_count > 0);
   MultiplyPlan plan;
   const std::size_t chunks = std::max<std::size_t>(
       1, (point_count + inputs.chunk_points_max - 1) / inputs.chunk_points_max);

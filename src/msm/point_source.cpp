@@ -58,8 +58,8 @@ constexpr bool has_layout(PointLayout layout) {
 
 template <class G>
 void PointSource<G>::decode(std::size_t first, std::span<Affine<G>> out) const {
-  CUZK_CHECK(has_layout<G>(layout_));
-  CUZK_CHECK(first <= size_ && out.size() <= size_ - first);
+  CUZK_ASSERT(has_layout<G>(layout_));
+  CUZK_ASSERT(first <= size_ && out.size() <= size_ - first);
   if (out.empty()) return;
   const std::uint8_t* in = bytes_ + first * kPointBytes;
   if (layout_ == PointLayout::kNative) {
@@ -74,13 +74,13 @@ void PointSource<G>::decode(std::size_t first, std::span<Affine<G>> out) const {
 template <class G>
 void PointSource<G>::gather(std::span<const std::uint32_t> indices,
                             std::span<Affine<G>> out) const {
-  CUZK_CHECK(indices.size() == out.size());
+  CUZK_ASSERT(indices.size() == out.size());
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = at(indices[i]);
 }
 
 template <class G>
 Affine<G> PointSource<G>::at(std::size_t index) const {
-  CUZK_CHECK(has_layout<G>(layout_) && index < size_);
+  CUZK_ASSERT(has_layout<G>(layout_) && index < size_);
   return read_point<G>(bytes_ + index * kPointBytes, layout_);
 }
 

@@ -50,7 +50,7 @@ class SegmentSummer {
   // `source_rows`. The sum of segment k is then at row(k), until the next call.
   void sum(const std::uint8_t* source_rows, std::span<const std::uint32_t> entries,
            std::span<const std::uint32_t> lengths) {
-    CUZK_CHECK(entries.size() <= entries_max_);
+    CUZK_ASSERT(entries.size() <= entries_max_);
     first_round(source_rows, entries, lengths);
     for (std::size_t stride = 1; !active_.empty(); stride *= 2) later_round(stride);
   }
@@ -99,7 +99,7 @@ class SegmentSummer {
       }
       if (length % 2 != 0) singles_.push_back({entries[entry++], row++});
     }
-    CUZK_CHECK(entry == entries.size());
+    CUZK_ASSERT(entry == entries.size());
     add_pairs(source_rows, source_rows, rows_.data(), {pairs_.data(), pair_count});
     copy_singles(source_rows);
   }

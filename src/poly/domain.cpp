@@ -217,7 +217,7 @@ void Domain<F>::inverse(std::span<F> values, base::Checkpoint* checkpoint) const
 template <class F>
 void Domain<F>::forward_coset(std::span<F> values, const F& shift,
                               base::Checkpoint* checkpoint) const {
-  CUZK_CHECK(values.size() == size());
+  CUZK_ASSERT(values.size() == size());
   const bool has_shift = !shift.is_one();
   if (kernel_ == nullptr) {
     if (has_shift) scale_by_powers(values, F::one(), shift);
@@ -236,7 +236,7 @@ void Domain<F>::forward_coset(std::span<F> values, const F& shift,
 template <class F>
 void Domain<F>::inverse_coset(std::span<F> values, const F& shift,
                               base::Checkpoint* checkpoint) const {
-  CUZK_CHECK(values.size() == size());
+  CUZK_ASSERT(values.size() == size());
   const F ratio = shift.is_one() ? F::one() : shift.inverse();
   if (kernel_ == nullptr) {
     transform_small(values, size_log2_, omega_inverse_);

@@ -54,7 +54,7 @@ class ShapeBuilder {
   // Values are ignored; they are parameters so that one description serves both passes.
   Number new_number(const F& = {}) { return {new_aux()}; }
   Number new_input(const F& = {}) {
-    CUZK_CHECK(input_count_ < Variable::kAuxFlag);
+    CUZK_ASSERT(input_count_ < Variable::kAuxFlag);
     return {Variable::input(input_count_++)};
   }
   Bit new_bit(bool = false) { return Bit::of(new_aux()); }
@@ -113,12 +113,12 @@ class ShapeBuilder {
   void repeat_since(const CircuitPosition& start, std::size_t times, const Window& window = {},
                     std::size_t index_step = 1) {
     const CircuitPosition end = position();
-    CUZK_CHECK(start.rows <= end.rows && start.aux <= end.aux && start.inputs <= end.inputs);
-    CUZK_CHECK(a_.is_flat() || a_.repeats.back().end_row() <= start.rows);
-    CUZK_CHECK(window.end <= start.aux || window.end == window.begin);
+    CUZK_ASSERT(start.rows <= end.rows && start.aux <= end.aux && start.inputs <= end.inputs);
+    CUZK_ASSERT(a_.is_flat() || a_.repeats.back().end_row() <= start.rows);
+    CUZK_ASSERT(window.end <= start.aux || window.end == window.begin);
     const std::uint64_t aux_step = end.aux - start.aux, input_step = end.inputs - start.inputs;
-    CUZK_CHECK(end.aux + times * aux_step < Variable::kAuxFlag);
-    CUZK_CHECK(end.inputs + times * input_step < Variable::kAuxFlag);
+    CUZK_ASSERT(end.aux + times * aux_step < Variable::kAuxFlag);
+    CUZK_ASSERT(end.inputs + times * input_step < Variable::kAuxFlag);
     if (times == 0) return;
     if (end.rows > start.rows) {
       // Columns hold variable keys until finish().
@@ -146,7 +146,7 @@ class ShapeBuilder {
     Shape<F> shape;
     shape.input_count = input_count_;
     shape.aux_count = aux_count_;
-    CUZK_CHECK(shape.variable_count() <= 0xffffffff);
+    CUZK_ASSERT(shape.variable_count() <= 0xffffffff);
     for (SparseMatrix* matrix : {&a_, &b_, &c_}) {
       for (cuzk::r1cs::Term& term : matrix->terms) {
         const Variable variable = Variable::from_key(term.column);
@@ -176,7 +176,7 @@ class ShapeBuilder {
   static Terms view(std::initializer_list<Term> list) { return Terms(list.begin(), list.size()); }
 
   Variable new_aux() {
-    CUZK_CHECK(aux_count_ < Variable::kAuxFlag);
+    CUZK_ASSERT(aux_count_ < Variable::kAuxFlag);
     return Variable::aux(aux_count_++);
   }
 

@@ -82,7 +82,7 @@ std::string row_text(const Shape<F>& shape, const SparseMatrix& matrix, std::siz
 template <class F>
 std::optional<BrokenConstraint<F>> first_broken_constraint(const Shape<F>& shape,
                                                            const Assignment<F>& assignment) {
-  CUZK_CHECK(shape.has_c);
+  CUZK_ASSERT(shape.has_c);
   const std::size_t rows = shape.constraint_count();
   std::atomic<std::size_t> first{std::numeric_limits<std::size_t>::max()};
   const std::size_t blocks = (rows + kBlockRows - 1) / kBlockRows;

@@ -41,7 +41,7 @@ class CoefficientTable {
   };
 
   std::uint32_t add(const F& coefficient) {
-    CUZK_CHECK(values_.size() < 0xffffffff);
+    CUZK_ASSERT(values_.size() < 0xffffffff);
     const auto index = static_cast<std::uint32_t>(values_.size());
     values_.push_back(coefficient);
     indexes_.emplace(coefficient, index);

@@ -57,7 +57,7 @@ class Writer {
 template <class F>
 hash::Digest fingerprint(const Shape<F>& shape) {
   static_assert(F::kByteCount == 32);
-  CUZK_CHECK(shape.has_c);
+  CUZK_ASSERT(shape.has_c);
   std::vector<std::array<std::uint8_t, 32>> coefficients(shape.coefficients.size());
   for (std::size_t i = 0; i < coefficients.size(); ++i) {
     field::store_be(shape.coefficients[i].to_canonical().value, coefficients[i].data());
@@ -72,7 +72,7 @@ hash::Digest fingerprint(const Shape<F>& shape) {
       writer.u64(row.size());
       std::uint64_t next = 0;
       for (const Term term : row) {
-        CUZK_CHECK(term.column >= next);
+        CUZK_ASSERT(term.column >= next);
         next = std::uint64_t{term.column} + 1;
         const bool is_input = term.column < shape.input_count;
         writer.term(is_input ? 'I' : 'A', is_input ? term.column : term.column - shape.input_count,

@@ -18,7 +18,7 @@ void Paths::open(std::string_view name, std::optional<std::size_t> index,
 }
 
 void Paths::close(CircuitPosition position) {
-  CUZK_CHECK(current_ != kOutside);
+  CUZK_ASSERT(current_ != kOutside);
   current_ = nodes_[current_].parent;
   events_.push_back({position, current_});
 }

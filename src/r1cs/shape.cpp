@@ -181,9 +181,9 @@ class RowEvaluator {
 template <class F>
 void evaluate_rows(const Shape<F>& shape, const SparseMatrix& matrix,
                    const Assignment<F>& assignment, std::size_t first_row, std::span<F> out) {
-  CUZK_CHECK(assignment.inputs.size() == shape.input_count);
-  CUZK_CHECK(assignment.aux.size() == shape.aux_count);
-  CUZK_CHECK(shape.input_count == 0 || assignment.inputs[0].is_one());
+  CUZK_ASSERT(assignment.inputs.size() == shape.input_count);
+  CUZK_ASSERT(assignment.aux.size() == shape.aux_count);
+  CUZK_ASSERT(shape.input_count == 0 || assignment.inputs[0].is_one());
   const std::size_t rows = matrix.row_count();
   const std::size_t present =
       first_row < rows ? std::min(out.size(), rows - first_row) : std::size_t{0};

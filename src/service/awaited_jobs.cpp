@@ -14,7 +14,7 @@ void AwaitedJobs::begin(const std::string& job_id) {
 void AwaitedJobs::end(const std::string& job_id, End how, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   const auto found = jobs_.find(job_id);
-  CUZK_CHECK(found != jobs_.end() && found->second.calls > 0);
+  CUZK_ASSERT(found != jobs_.end() && found->second.calls > 0);
   Entry& entry = found->second;
   --entry.calls;
   if (how == End::kTime && now + kComesBack > entry.until) {
@@ -61,7 +61,7 @@ std::size_t AwaitedJobs::size(Clock::time_point now) {
 void AwaitedJobs::forget(Clock::time_point now) {
   while (!ends_.empty() && ends_.begin()->first <= now) {
     const auto found = jobs_.find(ends_.begin()->second);
-    CUZK_CHECK(found != jobs_.end());
+    CUZK_ASSERT(found != jobs_.end());
     found->second.until = {};
     ends_.erase(ends_.begin());
     if (found->second.calls == 0) remove(found);

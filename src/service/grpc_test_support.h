@@ -259,7 +259,7 @@ inline std::shared_ptr<const engine::JobTypes> scripted_types(
       return std::unique_ptr<engine::JobWork>(
           std::make_unique<engine::testing_support::StandInWork>(*input));
     };
-    CUZK_CHECK(types->add({name, std::string("scripted ") + name, read}).ok());
+    CUZK_ASSERT(types->add({name, std::string("scripted ") + name, read}).ok());
   }
   return types;
 }

@@ -132,7 +132,7 @@ base::Result<std::unique_ptr<LoadMaterial>> LoadMaterial::make(
 }
 
 base::Result<LoadJob> LoadMaterial::porep(std::uint64_t index) const {
-  CUZK_CHECK(sector_ != nullptr);
+  CUZK_ASSERT(sector_ != nullptr);
   CUZK_TRY(const auto registered, filecoin::registered_seal(kRegisteredProof));
   CUZK_TRY(const auto c1,
            filecoin::commit_phase_1(*sector_, registered, filecoin::node_of_u64(index + 1)));

@@ -41,7 +41,7 @@ extern "C" void on_daemon_signal(int number) {
 
 void take_daemon_signals() {
   wake_descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  CUZK_CHECK(wake_descriptor >= 0);
+  CUZK_ASSERT(wake_descriptor >= 0);
   struct sigaction action = {};
   action.sa_handler = on_daemon_signal;
   action.sa_flags = SA_RESTART;

@@ -217,7 +217,7 @@ base::Status CircomWork<C>::recheck(std::size_t /*partition*/, base::ByteSpan pr
 template <class C>
 base::Result<base::Bytes> CircomWork<C>::assemble(std::span<const base::Bytes> proofs,
                                                   const StageContext& context) {
-  CUZK_CHECK(proofs.size() == 1);
+  CUZK_ASSERT(proofs.size() == 1);
   CUZK_TRY_STATUS(recheck(0, proofs[0], context));
   return proofs[0];
 }

@@ -83,7 +83,7 @@ base::Status FilecoinWork::recheck(std::size_t partition, base::ByteSpan proof,
 
 base::Result<base::Bytes> FilecoinWork::assemble(std::span<const base::Bytes> proofs,
                                                  const StageContext& context) {
-  CUZK_CHECK(proofs.size() == plans_.size());
+  CUZK_ASSERT(proofs.size() == plans_.size());
   std::vector<groth16::Proof<Bls>> decoded;
   std::vector<std::vector<Fr>> inputs;
   base::Bytes out;

@@ -95,7 +95,7 @@ std::uint64_t WitnessProduct<C>::byte_count() const {
 template <class C>
 const CircuitKey<C>& key_of(const StageContext& context) {
   const auto* key = dynamic_cast<const CircuitKey<C>*>(context.key.get());
-  CUZK_CHECK(key != nullptr);
+  CUZK_ASSERT(key != nullptr);
   return *key;
 }
 
@@ -103,7 +103,7 @@ template <class C>
 base::Result<std::unique_ptr<Product>> start_proof(std::unique_ptr<Product>& witness,
                                                    const StageContext& context) {
   auto* const values = dynamic_cast<WitnessProduct<C>*>(witness.get());
-  CUZK_CHECK(values != nullptr && context.device != nullptr);
+  CUZK_ASSERT(values != nullptr && context.device != nullptr);
   const CircuitKey<C>& key = key_of<C>(context);
   auto pending = std::make_unique<PendingProduct<C>>();
   const auto& inputs = values->assignment->inputs;
@@ -122,7 +122,7 @@ base::Result<FinishedProof<C>> finish_proof(std::unique_ptr<Product> pending,
                                             const StageContext& context, WrongProof suspect,
                                             const std::string& what) {
   auto* const product = dynamic_cast<PendingProduct<C>*>(pending.get());
-  CUZK_CHECK(product != nullptr && context.device != nullptr);
+  CUZK_ASSERT(product != nullptr && context.device != nullptr);
   FinishedProof<C> out;
   {
     const ControlRelay::Use use(*product->relay, context.control);

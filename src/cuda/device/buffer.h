@@ -74,7 +74,7 @@ class Buffer {
   // The first `count` elements; checked to fit.
   template <class T>
   DeviceSpan<T> span(std::size_t count) const {
-    CUZK_CHECK(count <= size_bytes_ / sizeof(T));
+    CUZK_ASSERT(count <= size_bytes_ / sizeof(T));
     return {reinterpret_cast<T*>(bytes_.get()), count};
   }
 
@@ -93,7 +93,7 @@ class PinnedBuffer {
   std::byte* data() const noexcept { return bytes_.get(); }
   template <class T>
   std::span<T> span(std::size_t count) const {
-    CUZK_CHECK(count <= size_bytes_ / sizeof(T));
+    CUZK_ASSERT(count <= size_bytes_ / sizeof(T));
     return {reinterpret_cast<T*>(bytes_.get()), count};
   }
 
@@ -117,7 +117,7 @@ class Arena {
     const std::uint64_t offset = used_bytes_;
     used_bytes_ += (count * sizeof(T) + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
     if (counts_only_) return {nullptr, count};
-    CUZK_CHECK(used_bytes_ <= capacity_bytes_);
+    CUZK_ASSERT(used_bytes_ <= capacity_bytes_);
     return {reinterpret_cast<T*>(base_ + offset), count};
   }
   std::uint64_t used_bytes() const noexcept { return used_bytes_; }
@@ -153,12 +153,12 @@ base::Status fill_bytes(const Stream& stream, void* to, unsigned char value, std
 // Copies of equal sizes (checked). The host side must stay alive until the stream has passed them.
 template <class T>
 base::Status upload(const Stream& stream, DeviceSpan<T> to, std::span<const T> from) {
-  CUZK_CHECK(to.size == from.size());
+  CUZK_ASSERT(to.size == from.size());
   return copy_bytes_to_device(stream, to.data, from.data(), from.size_bytes());
 }
 template <class T>
 base::Status download(const Stream& stream, std::span<T> to, DeviceSpan<T> from) {
-  CUZK_CHECK(to.size() == from.size);
+  CUZK_ASSERT(to.size() == from.size);
   return copy_bytes_to_host(stream, to.data(), from.data, to.size_bytes());
 }
 // Zero bytes, which are also the field element zero and the affine point at infinity.

@@ -14,9 +14,9 @@ base::Status queue_bitmap(const device::Stream& stream,
                           device::DeviceSpan<const std::uint64_t> bitmap,
                           device::DeviceSpan<std::byte> scratch,
                           device::DeviceSpan<std::byte> sum) {
-  CUZK_CHECK(bases.size <= kCountMax && bitmap.size >= (bases.size + 63) / 64);
-  CUZK_CHECK(scratch.size >= bitmap_scratch_bytes<G>(bases.size));
-  CUZK_CHECK(sum.size >= kBitmapSumBytes<G>);
+  CUZK_ASSERT(bases.size <= kCountMax && bitmap.size >= (bases.size + 63) / 64);
+  CUZK_ASSERT(scratch.size >= bitmap_scratch_bytes<G>(bases.size));
+  CUZK_ASSERT(sum.size >= kBitmapSumBytes<G>);
   // Zero bytes are the point at infinity.
   if (bases.size == 0) return device::fill_bytes(stream, sum.data, 0, kBitmapSumBytes<G>);
   return sum_listed_bits<G>(stream, bases, bitmap, scratch, sum);
@@ -36,7 +36,7 @@ base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap(
     const device::Stream& stream, device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
     device::DeviceSpan<const std::uint64_t> bitmap, device::DeviceSpan<std::byte> scratch) {
   const std::uint64_t own_bytes = bitmap_scratch_bytes<G>(bases.size);
-  CUZK_CHECK(scratch.size >= own_bytes + kBitmapSumBytes<G>);
+  CUZK_ASSERT(scratch.size >= own_bytes + kBitmapSumBytes<G>);
   const auto sum = scratch.subset(own_bytes, kBitmapSumBytes<G>);
   CUZK_TRY_STATUS(queue_bitmap<G>(stream, bases, bitmap, scratch.first(own_bytes), sum));
   return collect_bitmap<G>(stream, sum);

@@ -170,8 +170,8 @@ template <class G>
 base::Status queue_product(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
                            device::DeviceSpan<std::byte> scratch,
                            device::DeviceSpan<std::byte> sums) {
-  CUZK_CHECK(terms.scalars.size == plan.count);
-  CUZK_CHECK(scratch.size >= plan.scratch_bytes && sums.size >= plan.sums_bytes);
+  CUZK_ASSERT(terms.scalars.size == plan.count);
+  CUZK_ASSERT(scratch.size >= plan.scratch_bytes && sums.size >= plan.sums_bytes);
   if (plan.count == 0) return base::ok_status();
   if (!plan.is_in_parts) {
     return sum_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, sums);
@@ -187,7 +187,7 @@ base::Status queue_product(const device::Stream& stream, const MsmPlan& plan, co
 template <class G>
 base::Status begin_parts(const device::Stream& stream, const MsmPlan& plan,
                          device::DeviceSpan<std::byte> scratch) {
-  CUZK_CHECK(scratch.size >= plan.scratch_bytes);
+  CUZK_ASSERT(scratch.size >= plan.scratch_bytes);
   if (plan.count == 0) return base::ok_status();
   return clear_buckets<G>(stream, plan, scratch);
 }
@@ -195,7 +195,7 @@ base::Status begin_parts(const device::Stream& stream, const MsmPlan& plan,
 template <class G>
 base::Status add_part(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
                       device::DeviceSpan<std::byte> scratch) {
-  CUZK_CHECK(terms.scalars.size <= plan.part_count_max);
+  CUZK_ASSERT(terms.scalars.size <= plan.part_count_max);
   if (terms.scalars.size == 0) return base::ok_status();
   return sum_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, {});
 }
@@ -209,8 +209,8 @@ template <class G>
 base::Status sort_part(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
                        device::DeviceSpan<std::byte> scratch,
                        device::DeviceSpan<std::byte> sorted) {
-  CUZK_CHECK(terms.scalars.size <= plan.part_count_max);
-  CUZK_CHECK(sorted.size >= sorted_part_bytes<G>(plan, terms.scalars.size));
+  CUZK_ASSERT(terms.scalars.size <= plan.part_count_max);
+  CUZK_ASSERT(sorted.size >= sorted_part_bytes<G>(plan, terms.scalars.size));
   if (terms.scalars.size == 0) return base::ok_status();
   return sort_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, sorted);
 }
@@ -219,8 +219,8 @@ template <class G>
 base::Status add_sorted_part(const device::Stream& stream, const MsmPlan& plan,
                              const Terms<G>& terms, device::DeviceSpan<std::byte> scratch,
                              device::DeviceSpan<std::byte> sorted) {
-  CUZK_CHECK(terms.scalars.size <= plan.part_count_max);
-  CUZK_CHECK(sorted.size >= sorted_part_bytes<G>(plan, terms.scalars.size));
+  CUZK_ASSERT(terms.scalars.size <= plan.part_count_max);
+  CUZK_ASSERT(sorted.size >= sorted_part_bytes<G>(plan, terms.scalars.size));
   if (terms.scalars.size == 0) return base::ok_status();
   return sum_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, {}, sorted);
 }
@@ -228,7 +228,7 @@ base::Status add_sorted_part(const device::Stream& stream, const MsmPlan& plan,
 template <class G>
 base::Status end_parts(const device::Stream& stream, const MsmPlan& plan,
                        device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums) {
-  CUZK_CHECK(sums.size >= plan.sums_bytes);
+  CUZK_ASSERT(sums.size >= plan.sums_bytes);
   if (plan.count == 0) return base::ok_status();
   return reduce_parts<G>(stream, plan, scratch, sums);
 }
@@ -259,7 +259,7 @@ template <class G>
 base::Result<cuzk::curve::Jacobian<G>> multiply(const device::Stream& stream, const MsmPlan& plan,
                                                 const Terms<G>& terms,
                                                 device::DeviceSpan<std::byte> scratch) {
-  CUZK_CHECK(scratch.size >= plan.scratch_bytes + plan.sums_bytes);
+  CUZK_ASSERT(scratch.size >= plan.scratch_bytes + plan.sums_bytes);
   const auto sums = scratch.subset(plan.scratch_bytes, plan.sums_bytes);
   CUZK_TRY_STATUS(queue_product<G>(stream, plan, terms, scratch.first(plan.scratch_bytes), sums));
   return collect_product<G>(stream, plan, sums);

@@ -99,7 +99,7 @@ base::Status fill_table(const device::Stream& stream, int table_count,
                         device::DeviceSpan<cuzk::curve::Affine<G>> table) {
   using T = curve::Coordinate<G>;
   const std::size_t stride = table.size / static_cast<std::size_t>(table_count);
-  CUZK_CHECK(stride * static_cast<std::size_t>(table_count) == table.size);
+  CUZK_ASSERT(stride * static_cast<std::size_t>(table_count) == table.size);
   if (stride == 0) return base::ok_status();
   const int shift =
       WindowLayout::shared(static_cast<int>(G::Scalar::kBitCount), table_count, 1).table_shift;

@@ -51,8 +51,8 @@ base::Status sort_sets(const device::Stream& stream, const SortedSets& sorted,
   shape.bucket_count = sorted.bucket_count;
   shape.coarse_bits = bucket_bits < kCoarseBitsMax ? bucket_bits : kCoarseBitsMax;
   shape.fine_bits = bucket_bits - shape.coarse_bits;
-  CUZK_CHECK(shape.fine_bits <= kFineBitsMax && sets <= kSortSetsMax);
-  CUZK_CHECK(shape.count <= sorted.capacity);
+  CUZK_ASSERT(shape.fine_bits <= kFineBitsMax && sets <= kSortSetsMax);
+  CUZK_ASSERT(shape.count <= sorted.capacity);
   shape.indices = scalars.indices;
   shape.index_first = scalars.index_first;
   shape.base_first = scalars.base_first;

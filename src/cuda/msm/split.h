@@ -22,10 +22,10 @@ struct TermRange {
 inline std::vector<TermRange> split_terms(std::size_t count, std::span<const double> rates) {
   double total = 0;
   for (const double rate : rates) {
-    CUZK_CHECK(rate >= 0);
+    CUZK_ASSERT(rate >= 0);
     total += rate;
   }
-  CUZK_CHECK(total > 0);
+  CUZK_ASSERT(total > 0);
   std::vector<TermRange> out;
   double before = 0;
   std::size_t first = 0;

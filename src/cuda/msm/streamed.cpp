@@ -41,7 +41,7 @@ std::uint64_t sorted_bytes(const MsmPlan& plan, const std::vector<std::size_t>& 
 
 template <class T>
 device::DeviceSpan<T> typed(device::DeviceSpan<std::byte> bytes, std::size_t count) {
-  CUZK_CHECK(count <= bytes.size / sizeof(T));
+  CUZK_ASSERT(count <= bytes.size / sizeof(T));
   return {reinterpret_cast<T*>(bytes.data), count};
 }
 
@@ -67,13 +67,13 @@ base::Result<BaseFeed<G>> BaseFeed<G>::create(const device::Stream& compute,
   using Point = cuzk::curve::Affine<G>;
   std::size_t largest = 0, sum = 0;
   for (const std::size_t count : chunk_counts) {
-    CUZK_CHECK(count > 0);
+    CUZK_ASSERT(count > 0);
     largest = std::max(largest, count);
     sum += count;
   }
-  CUZK_CHECK(sum == bases.count && blocks.size >= device_bytes(largest));
-  CUZK_CHECK(bases.pinned.empty() || bases.pinned.size() == bases.count);
-  CUZK_CHECK(staging.size() >= staging_bytes(bases, largest));
+  CUZK_ASSERT(sum == bases.count && blocks.size >= device_bytes(largest));
+  CUZK_ASSERT(bases.pinned.empty() || bases.pinned.size() == bases.count);
+  CUZK_ASSERT(staging.size() >= staging_bytes(bases, largest));
   BaseFeed feed;
   feed.compute_ = &compute;
   feed.copy_ = &copy;
@@ -229,7 +229,7 @@ base::Result<cuzk::curve::Jacobian<G>> multiply_streamed(
     const device::Stream& compute, const device::Stream& copy, const StreamedPlan& plan,
     const HostBases<G>& bases, const StreamedScalars<G>& scalars,
     device::DeviceSpan<std::byte> scratch, std::span<std::byte> staging) {
-  CUZK_CHECK(scratch.size >= plan.scratch_bytes && bases.count == plan.msm.count);
+  CUZK_ASSERT(scratch.size >= plan.scratch_bytes && bases.count == plan.msm.count);
   if (bases.count == 0) return cuzk::curve::Jacobian<G>::infinity();
   const std::size_t chunk_count = plan.msm.part_count_max;
   device::Arena arena(scratch);

@@ -129,7 +129,7 @@ inline base::Status halve_offsets(const device::Stream& stream, const std::uint3
                                   std::size_t bucket_count, int windows, std::uint32_t* block_sums,
                                   std::uint32_t* out) {
   const unsigned blocks = static_cast<unsigned>((bucket_count + kHalveBuckets - 1) / kHalveBuckets);
-  CUZK_CHECK(blocks <= kScanThreads);
+  CUZK_ASSERT(blocks <= kScanThreads);
   CUstream_st* queue = stream.handle();
   sum_halves_kernel<<<dim3(blocks, windows), kHalveThreads, 0, queue>>>(offsets, bucket_count,
                                                                         block_sums);
@@ -305,9 +305,9 @@ SortedScalars sorted_scalars(const MsmPlan& plan, const Terms<G>& terms) {
   out.index_first = terms.index_first;
   out.base_first = terms.base_first;
   out.table_stride = terms.bases.size / static_cast<std::size_t>(plan.layout.table_count);
-  CUZK_CHECK(terms.indices.size == 0 || terms.indices.size == out.count);
-  CUZK_CHECK(terms.indices.size != 0 || terms.base_first + out.count <= out.table_stride);
-  CUZK_CHECK(terms.bases.size < kSignBit);
+  CUZK_ASSERT(terms.indices.size == 0 || terms.indices.size == out.count);
+  CUZK_ASSERT(terms.indices.size != 0 || terms.base_first + out.count <= out.table_stride);
+  CUZK_ASSERT(terms.bases.size < kSignBit);
   return out;
 }
 
@@ -370,7 +370,7 @@ base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
   const MsmPlan::Steps steps = plan.steps_of(scalars.count);
   const std::size_t entries = plan.entries_of(scalars.count), room = arrays.heads.count;
   arrays.heads.count = head_count(entries, arrays.sorted.bucket_count, steps);
-  CUZK_CHECK(arrays.heads.count <= room);
+  CUZK_ASSERT(arrays.heads.count <= room);
   for (int first = 0; first < plan.layout.set_count; first += plan.sets_at_once) {
     const int sets = std::min(plan.sets_at_once, plan.layout.set_count - first);
     arrays.sorted.first_set = first;

@@ -169,7 +169,7 @@ base::Status run_small(const device::Stream& stream, const NttPass<T>& pass, boo
 template <class F>
 base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<F> values,
                                Order order, Points points, bool is_inverse) const {
-  CUZK_CHECK(values.size == size());
+  CUZK_ASSERT(values.size == size());
   if (order == Order::kNatural) {
     CUZK_TRY_STATUS(run(stream, values, Order::kNaturalToReversed, points, is_inverse));
     return reverse_order(stream, values);
@@ -250,8 +250,8 @@ base::Status Transform<F>::transform_columns(const device::Stream& stream,
                                              bool to_reversed, bool is_inverse,
                                              Points points) const {
   const int k = static_cast<int>(size_log2_), elements_log2 = tile.row_log2 + tile.width_log2;
-  CUZK_CHECK(values.size == std::size_t{1} << elements_log2 && elements_log2 >= policy_.tile_log2);
-  CUZK_CHECK(tile.row_log2 >= 1 && tile.row_log2 <= kRootsLog2 && elements_log2 <= k);
+  CUZK_ASSERT(values.size == std::size_t{1} << elements_log2 && elements_log2 >= policy_.tile_log2);
+  CUZK_ASSERT(tile.row_log2 >= 1 && tile.row_log2 <= kRootsLog2 && elements_log2 <= k);
   const Side& side = is_inverse ? inverse_ : forward_;
   NttPass<DeviceOf<F>> pass = {};
   pass.values = to_device(values.data);
@@ -318,7 +318,7 @@ base::Status Transform<F>::scale_reversed(const device::Stream& stream,
 template <class F>
 base::Status Transform<F>::reverse_order(const device::Stream& stream,
                                          device::DeviceSpan<F> values) const {
-  CUZK_CHECK(values.size == size());
+  CUZK_ASSERT(values.size == size());
   reverse_order_kernel<<<blocks_for(size()), kBlock, 0, stream.handle()>>>(
       to_device(values.data), static_cast<int>(size_log2_));
   return device::launched("reverse_order_kernel");

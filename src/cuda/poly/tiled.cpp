@@ -32,7 +32,7 @@ base::Status TiledTransform<F>::inverse(const std::array<const device::Stream*, 
 
 template <class F>
 base::Status TiledTransform<F>::run(const Run& run) const {
-  CUZK_CHECK(run.values.size() == whole_.size() && run.scratch.size >= plan_.scratch_bytes);
+  CUZK_ASSERT(run.values.size() == whole_.size() && run.scratch.size >= plan_.scratch_bytes);
   if (run.order == Order::kNatural) {
     return base::Error{base::ErrorKind::kUnsupported,
                        "a tiled transform from natural to natural order"};

@@ -55,7 +55,7 @@ class CudaBackend final : public groth16::Backend<C> {
  private:
   base::Result<Pending> start_or_throw(const groth16::ProveInputs<C>& inputs,
                                        const groth16::Blinding<C>& blinding) {
-    CUZK_CHECK(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
+    CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
     CUZK_TRY_STATUS(context_->use());
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
     const auto input_run = compact_inputs(*inputs.assignment);

@@ -102,7 +102,7 @@ base::Status evaluate_rows(const device::Stream& stream, const WitnessView<F>& w
   auto* target = reinterpret_cast<DeviceOf<F>*>(out);
   // A grid has at most 65535 blocks in y.
   constexpr std::uint32_t kCopiesMax = 65535;
-  CUZK_CHECK(rows.block.copy_count <= kCopiesMax);
+  CUZK_ASSERT(rows.block.copy_count <= kCopiesMax);
   if (rows.block.count > 0) {
     const dim3 grid(blocks_for(rows.block.count, kThreads), rows.block.copy_count);
     evaluate_rows_kernel<<<grid, kThreads, 0, stream.handle()>>>(view, table, rows, use, target);

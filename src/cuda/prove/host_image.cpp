@@ -33,7 +33,7 @@ void HostImage::write(std::uint64_t first, std::span<std::byte> out) const {
       copy_in_parallel(to, part.bytes.subspan(from, count));
       continue;
     }
-    CUZK_CHECK(from % kWordBytes == 0 && count % kWordBytes == 0);
+    CUZK_ASSERT(from % kWordBytes == 0 && count % kWordBytes == 0);
     const std::span words(reinterpret_cast<std::uint32_t*>(to), count / kWordBytes);
     base::parallel_for(0, words.size(), kGrainWords, [&](std::size_t a, std::size_t b) {
       part.make(from / kWordBytes + a, words.subspan(a, b - a));

@@ -122,7 +122,7 @@ base::Result<KeyShelf::Use> KeyShelf::take(const Name& name, Turn turn, const st
   } end{*this, entry, lock, is_alone};
   Loading loading(*this, *entry);
   CUZK_TRY(Item item, load(loading));
-  CUZK_CHECK(item != nullptr);
+  CUZK_ASSERT(item != nullptr);
   lock.lock();
   entry->item = std::move(item);
   entry->reserved_bytes = 0;
@@ -175,7 +175,7 @@ bool KeyShelf::evict_oldest() {
 void KeyShelf::forget(const void* owner) {
   const std::lock_guard lock(mutex_);
   entries_.remove_if([&](const Entry& entry) {
-    CUZK_CHECK(entry.owner != owner || entry.is_idle());
+    CUZK_ASSERT(entry.owner != owner || entry.is_idle());
     return entry.owner == owner;
   });
 }

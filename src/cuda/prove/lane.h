@@ -64,7 +64,7 @@ base::Status copy_through(const device::Stream& stream, std::span<std::byte> blo
                           std::uint64_t size_bytes, std::uint64_t unit_bytes, const Fill& fill) {
   const std::uint64_t slot_bytes = block.size() / kSlotCount / 64 * 64;  // aligned for any type
   const std::uint64_t piece_bytes = slot_bytes / unit_bytes * unit_bytes;
-  CUZK_CHECK(piece_bytes > 0);
+  CUZK_ASSERT(piece_bytes > 0);
   int slot = 0;
   for (std::uint64_t offset = 0; offset < size_bytes; offset += piece_bytes) {
     const std::uint64_t count = std::min(piece_bytes, size_bytes - offset);

@@ -55,7 +55,7 @@ base::Status place_points(const Context& context, Lane& lane, const device::Stre
                           bool is_resident, std::string_view name, PointStore<G>& store) {
   using Point = cuzk::curve::Affine<G>;
   if (!part.is_used) return base::ok_status();
-  CUZK_CHECK(part.first_point + part.point_count <= source.size());
+  CUZK_ASSERT(part.first_point + part.point_count <= source.size());
   store.source = source;
   store.first = part.first_point;
   store.count = part.point_count;
@@ -105,7 +105,7 @@ PiecePass& PiecePasses::get(int query, std::uint64_t piece_points, std::size_t p
   const std::lock_guard lock(mutex_);
   auto& pass = passes_[{query, piece_points}];
   if (pass == nullptr) pass = std::make_unique<PiecePass>(piece_count);
-  CUZK_CHECK(pass->piece_count() == piece_count);
+  CUZK_ASSERT(pass->piece_count() == piece_count);
   return *pass;
 }
 
@@ -178,7 +178,7 @@ struct Matrices {
 
 template <class T>
 base::Status upload_all(Lane& lane, device::DeviceSpan<T> to, std::span<const T> from) {
-  CUZK_CHECK(to.size == from.size());
+  CUZK_ASSERT(to.size == from.size());
   return upload_bytes(lane, to.data, from.data(), from.size_bytes());
 }
 

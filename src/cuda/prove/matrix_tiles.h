@@ -24,7 +24,7 @@ inline std::vector<RowBlock> row_blocks(const r1cs::SparseMatrix& matrix) {
   };
   for (const r1cs::RowRepeat& repeat : matrix.repeats) {
     add_plain(repeat.first_stored);
-    CUZK_CHECK(row == repeat.first_row);
+    CUZK_ASSERT(row == repeat.first_row);
     out.push_back({stored, repeat.row_count, row, repeat.row_count,
                    static_cast<std::uint32_t>(repeat.copy_count + 1), repeat.steps});
     stored += repeat.row_count;
@@ -56,7 +56,7 @@ inline std::uint64_t tile_row_bytes(const r1cs::SparseMatrix& matrix, std::size_
 inline std::size_t tile_end(const r1cs::SparseMatrix& matrix, std::size_t first, std::size_t end,
                             std::uint64_t tile_bytes) {
   std::size_t low = first + 1, high = end;
-  CUZK_CHECK(low <= high && tile_row_bytes(matrix, first, low) <= tile_bytes);
+  CUZK_ASSERT(low <= high && tile_row_bytes(matrix, first, low) <= tile_bytes);
   while (low < high) {
     const std::size_t middle = low + (high - low + 1) / 2;
     if (tile_row_bytes(matrix, first, middle) <= tile_bytes) {

@@ -193,7 +193,7 @@ template <class G>
 base::Result<Measured> measure_multiply(const std::vector<std::string>& devices,
                                         std::size_t size_log2, unsigned repeats) {
   using F = typename G::Scalar;
-  CUZK_CHECK(!devices.empty());
+  CUZK_ASSERT(!devices.empty());
   const std::size_t n = std::size_t{1} << size_log2;
   CUZK_TRY(auto values, base::Buffer<F>::allocate(n, base::MemoryCategory::kOther, "bench msm"));
   fill_samples(values.span());

@@ -24,7 +24,7 @@ base::Result<groth16::Proof<C>> CudaPendingProof<C>::finish() {
   const auto& vk = key->vk;
   const Fr &r = blinding_.r, &s = blinding_.s;
   if (!sums_.b_g2) {
-    CUZK_CHECK(host_b_.has_value());
+    CUZK_ASSERT(host_b_.has_value());
     const auto host_b = std::move(host_b_);
     CUZK_TRY(sums_.b_g2, base::catch_out_of_memory("finishing a proof", [&] {
                return groth16::sum_selected<G2, Fr>(key->b_g2, host_b->ones.bits, host_b->scalars,

@@ -145,7 +145,7 @@ ProofPart whole_part(const SharedWork& work) {
 
 std::vector<ProofPart> share_proof(const SharedWork& work, std::span<const SharingDevice> devices,
                                    bool cuts_finely) {
-  CUZK_CHECK(!devices.empty());
+  CUZK_ASSERT(!devices.empty());
   if (devices.size() == 1) return {whole_part(work)};
   double speed = 0;
   for (const SharingDevice& device : devices) speed += device.speed;

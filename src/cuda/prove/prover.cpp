@@ -239,7 +239,7 @@ class ProofRun {
       return static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(part.data) - base);
     };
     const auto put = [&]<class T>(const device::DeviceSpan<T>& part, std::span<const T> values) {
-      CUZK_CHECK(part.size == values.size());
+      CUZK_ASSERT(part.size == values.size());
       image.add<T>(place(part), values);
     };
     const auto& assignment = *inputs_.assignment;
@@ -450,7 +450,7 @@ class ProofRun {
     static_assert(msm::kBitmapSumBytes<G> <= SumArrays::kBitmapBytes);
     QueuedSum<G> out;
     CUZK_TRY(out.plan, multiply_plan<G>(sizes.multiply));
-    CUZK_CHECK(out.plan.sums_bytes <= SumArrays::kProductBytes);
+    CUZK_ASSERT(out.plan.sums_bytes <= SumArrays::kProductBytes);
     out.product = sums_.products[query];
     out.bitmaps = sums_.bitmaps[query];
     out.is_queued = true;
@@ -568,11 +568,11 @@ class ProofRun {
     const auto pieces =
         cut_query(circuit_.facts().layouts[query], masks_of(*inputs_.assignment, input_run_),
                   plan_.piece_points, part.words);
-    CUZK_CHECK(pieces.size() * SumArrays::kBitmapBytes <= sum.bitmaps.size);
+    CUZK_ASSERT(pieces.size() * SumArrays::kBitmapBytes <= sum.bitmaps.size);
     std::vector<typename PieceFeed<G>::Range> ranges;
     for (const QueryPiece& piece : pieces) ranges.push_back({piece.first_point, piece.point_count});
     const bool in_parts = sizes.multiply.in_parts;
-    CUZK_CHECK(in_parts == (pieces.size() > 1));
+    CUZK_ASSERT(in_parts == (pieces.size() > 1));
     PieceFeed<G> feed(lane_, store, piece_source(query, arrays.points, pieces.size()), ranges);
     if (in_parts) {
       CUZK_TRY_STATUS(msm::begin_parts<G>(lane_.compute, sum.plan, arrays.multiply_scratch));

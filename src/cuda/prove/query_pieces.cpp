@@ -9,7 +9,7 @@
 namespace cuzk::cuda::prove {
 
 SegmentLayout SegmentLayout::of(const base::BitVector* density, bool is_packed, std::size_t size) {
-  CUZK_CHECK(density == nullptr || density->size() == size);
+  CUZK_ASSERT(density == nullptr || density->size() == size);
   SegmentLayout out;
   // A packed run without a density omits nothing, so it lies as an unpacked one.
   out.is_packed = is_packed && density != nullptr;
@@ -76,7 +76,7 @@ std::size_t selected_scalar_count(const QueryLayout& layout, const ScalarMasks& 
 
 std::vector<QueryPiece> cut_query(const QueryLayout& layout, const ScalarMasks& masks,
                                   std::size_t points_max, WordRange part) {
-  CUZK_CHECK(points_max >= 64);
+  CUZK_ASSERT(points_max >= 64);
   const std::array<WordRange, 2> runs = {words_of_run(layout, 0, part),
                                          words_of_run(layout, 1, part)};
   std::vector<QueryPiece> pieces;

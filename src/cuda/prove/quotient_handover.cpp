@@ -52,7 +52,7 @@ base::Status QuotientHandover::send(int index, device::DeviceSpan<const std::byt
     Place& place = places_[seat];
     CUZK_TRY_STATUS(wait(lock, stop, [&] { return place.is_decided; }));
     if (!place.is_wanted) continue;
-    CUZK_CHECK(place.offset + place.bytes.size <= scalars.size);
+    CUZK_ASSERT(place.offset + place.bytes.size <= scalars.size);
     CUZK_TRY(place.arrived, device::Event::create());
     CUZK_TRY_STATUS(copy.wait(place.ready));
     CUZK_TRY_STATUS(device::copy_bytes_between_devices(

@@ -5,12 +5,12 @@ namespace cuzk::cuda::prove {
 
 const PassOrder::State& PassOrder::state(Member member) const {
   const auto found = members_.find(member);
-  CUZK_CHECK(found != members_.end());
+  CUZK_ASSERT(found != members_.end());
   return found->second;
 }
 
 PassOrder::Member PassOrder::join(std::size_t block_count) {
-  CUZK_CHECK(block_count > 0);
+  CUZK_ASSERT(block_count > 0);
   // Who begins a pass begins with the first piece.
   if (members_.empty()) next_piece_ = 0;
   State& own = members_[++last_member_];
@@ -70,7 +70,7 @@ std::size_t PassOrder::piece_to_upload(const State& uploader) const {
 
 PassOrder::Step PassOrder::next(Member member) {
   State& own = state(member);
-  CUZK_CHECK(!own.reading && !is_uploading(member) && !own.is_leaving);
+  CUZK_ASSERT(!own.reading && !is_uploading(member) && !own.is_leaving);
   if (own.needed_count == 0) return {};
   if (const auto there = oldest_needed(own)) {
     begin_reading(own, *there);
@@ -88,7 +88,7 @@ PassOrder::Step PassOrder::next(Member member) {
 }
 
 void PassOrder::uploaded(Member member) {
-  CUZK_CHECK(is_uploading(member));
+  CUZK_ASSERT(is_uploading(member));
   Block& filled = block(*filling_);
   filled.is_full = true;
   filled.filled_at = ++upload_count_;
@@ -97,22 +97,22 @@ void PassOrder::uploaded(Member member) {
 }
 
 void PassOrder::give_up_upload(Member member) {
-  CUZK_CHECK(is_uploading(member));
+  CUZK_ASSERT(is_uploading(member));
   filling_.reset();
 }
 
 void PassOrder::end_reading(Member member) {
   State& own = state(member);
-  CUZK_CHECK(own.reading.has_value());
+  CUZK_ASSERT(own.reading.has_value());
   Block& lent = block(*own.reading);
-  CUZK_CHECK(lent.reader_count > 0);
+  CUZK_ASSERT(lent.reader_count > 0);
   --lent.reader_count;
   own.reading.reset();
 }
 
 void PassOrder::withdraw(Member member) {
   State& own = state(member);
-  CUZK_CHECK(!own.reading && !is_uploading(member));
+  CUZK_ASSERT(!own.reading && !is_uploading(member));
   own.is_leaving = true;
 }
 
@@ -124,7 +124,7 @@ bool PassOrder::is_read(Member member) const {
 }
 
 void PassOrder::leave(Member member) {
-  CUZK_CHECK(state(member).is_leaving && !is_read(member));
+  CUZK_ASSERT(state(member).is_leaving && !is_read(member));
   members_.erase(member);
 }
 

@@ -254,7 +254,7 @@ class SplitBackend final : public groth16::Backend<C> {
   }
 
   Sums run(Group<C>& group, const Inputs& inputs) {
-    CUZK_CHECK(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
+    CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
     const InputRun input_run = compact_inputs(*inputs.assignment);
     CUZK_TRY(const auto shares, division(group, inputs, input_run));

@@ -73,7 +73,7 @@ base::Result<PinnedBytes> try_pin(const PinnedSource& source, std::uint64_t size
 
 base::Status Staging::ensure(const StagingWish& wish, const PinnedSource& source,
                              Clock::time_point now) {
-  CUZK_CHECK(wish.wanted_bytes > 0 && wish.pageable_bytes_max > 0);
+  CUZK_ASSERT(wish.wanted_bytes > 0 && wish.pageable_bytes_max > 0);
   if (is_pinned() && bytes_.size() >= wish.wanted_bytes) return base::ok_status();
   const bool was_refused = shortage_ && wish.wanted_bytes <= shortage_->asked_bytes;
   if (was_refused && !bytes_.empty() && now - asked_at_ < kAskAgainAfter) return base::ok_status();

@@ -37,7 +37,7 @@ class DeviceMultiplier : public groth16::GeneratorMultiplier<C> {
 
   static base::Result<std::unique_ptr<groth16::GeneratorMultiplier<C>>> create(
       const std::string& name, std::size_t piece_count) {
-    CUZK_CHECK(piece_count > 0);
+    CUZK_ASSERT(piece_count > 0);
     auto out = std::unique_ptr<DeviceMultiplier>(new DeviceMultiplier);
     CUZK_TRY(out->device_, device::find_device(name));
     CUZK_TRY_STATUS(device::use_device(out->device_));
@@ -64,7 +64,7 @@ class DeviceMultiplier : public groth16::GeneratorMultiplier<C> {
   template <class G>
   base::Status multiply_by(const Generator<G>& generator, std::span<const Canonical> scalars,
                            std::span<cuzk::curve::Affine<G>> out) {
-    CUZK_CHECK(scalars.size() == out.size());
+    CUZK_ASSERT(scalars.size() == out.size());
     CUZK_TRY_STATUS(device::use_device(device_));
     for (std::size_t first = 0; first < out.size(); first += piece_count_) {
       const std::size_t count = std::min(piece_count_, out.size() - first);

@@ -34,7 +34,7 @@ base::Result<FixedBaseTable<G>> FixedBaseTable<G>::create(const device::Stream& 
                                                           const cuzk::curve::Affine<G>& base,
                                                           device::DeviceSpan<std::byte> memory) {
   using Point = cuzk::curve::Affine<G>;
-  CUZK_CHECK(memory.size >= byte_count());
+  CUZK_ASSERT(memory.size >= byte_count());
   const msm::WindowLayout layout = layout_of<G>();
   const std::size_t entries = layout.bucket_count_max();
   const device::DeviceSpan<Point> table{reinterpret_cast<Point*>(memory.data), point_count<G>()};
@@ -54,7 +54,7 @@ base::Status FixedBaseTable<G>::multiply(const device::Stream& stream,
                                          device::DeviceSpan<const msm::Scalar<G>> scalars,
                                          msm::ScalarForm form,
                                          device::DeviceSpan<cuzk::curve::Affine<G>> out) const {
-  CUZK_CHECK(scalars.size == out.size);
+  CUZK_ASSERT(scalars.size == out.size);
   if (out.size == 0) return base::ok_status();
   const msm::WindowLayout layout = layout_of<G>();
   return multiply_by_table<G>(stream, table_, layout,

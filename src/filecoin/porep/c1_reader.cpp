@@ -176,7 +176,7 @@ Status Reader::each_member(Object& object, const Read& read) {
 
 template <class Object>
 Status Reader::members_of(Object& object, std::span<const Member> members) {
-  CUZK_CHECK(members.size() <= 32);
+  CUZK_ASSERT(members.size() <= 32);
   std::uint32_t seen = 0;
   CUZK_TRY_STATUS(each_member(object, [&](std::string_view name, sj::value value) -> Status {
     for (std::size_t i = 0; i < members.size(); ++i) {

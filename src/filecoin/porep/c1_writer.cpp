@@ -59,7 +59,7 @@ class Writer {
 void Writer::merkle_proof(const MerkleProof& proof, const TreeShape& shape) {
   const std::span<const PathElement> elements = proof.path;
   const std::size_t upper = (shape.sub_arity != 0) + (shape.top_arity != 0);
-  CUZK_CHECK(elements.size() >= upper);
+  CUZK_ASSERT(elements.size() >= upper);
   const std::size_t base = elements.size() - upper;
   if (upper == 0) {
     text("{\"data\":{\"Single\":{\"root\":");

@@ -76,7 +76,7 @@ std::vector<std::uint32_t> selected_synthetic(const PorepChallengeSource& source
 std::vector<std::uint32_t> porep_challenges(const PorepChallengeSource& source,
                                             std::uint64_t node_count, unsigned count,
                                             unsigned partition) {
-  CUZK_CHECK(node_count >= 2 && count > 0);
+  CUZK_ASSERT(node_count >= 2 && count > 0);
   if (source.kind == PorepKind::kSynthetic) {
     return selected_synthetic(source, node_count, count, partition);
   }
@@ -102,7 +102,7 @@ std::vector<std::uint32_t> synthetic_challenges(const Node& replica_id, const No
 std::vector<std::uint64_t> synthetic_selection(const Node& replica_id, const Node& seed,
                                                std::uint64_t pool, std::uint64_t first,
                                                unsigned count) {
-  CUZK_CHECK(pool > 0);
+  CUZK_ASSERT(pool > 0);
   hash::ChaChaStream draws = synthetic_stream(kSelectionTag, replica_id, seed);
   // All partitions draw from one stream; this one's begin behind those of the partitions before it.
   for (std::uint64_t skipped = 0; skipped < first; ++skipped) draws.next_u32();

@@ -25,7 +25,7 @@ template <class Cs>
 typename Cs::Number create_label(Cs& cs, const typename Cs::BitString& replica_id,
                                  std::span<const typename Cs::BitString> parents,
                                  std::uint32_t layer, const typename Cs::BitString& node) {
-  CUZK_CHECK(replica_id.size() == 256 && node.size() == 64 && !parents.empty());
+  CUZK_ASSERT(replica_id.size() == 256 && node.size() == 64 && !parents.empty());
   const auto scope = cs.scope("label", layer);
   typename Cs::BitString message = replica_id;
   for (unsigned i = 32; i > 0; --i) message.append_constant((layer >> (i - 1)) & 1, 1);
@@ -33,7 +33,7 @@ typename Cs::Number create_label(Cs& cs, const typename Cs::BitString& replica_i
   while (message.size() < 512) message.append_constant(0, 32);
   for (unsigned i = 0; i < kLabelParentCount; ++i) {
     const typename Cs::BitString& parent = parents[i % parents.size()];
-    CUZK_CHECK(parent.size() == 256);
+    CUZK_ASSERT(parent.size() == 256);
     message.append(parent);
   }
   return r1cs::gadgets::digest_to_number(cs, r1cs::gadgets::sha256(cs, message));

@@ -67,7 +67,7 @@ class ChallengeCircuit {
         proof_(proof),
         binary_arities_(level_arities(kBinaryTree, circuit.node_count)),
         arities_(level_arities(circuit.tree, circuit.node_count)) {
-    CUZK_CHECK(proof.labeling_proofs.size() == circuit.layer_count);
+    CUZK_ASSERT(proof.labeling_proofs.size() == circuit.layer_count);
   }
 
   // The order of these steps is the order of allocation, which every published key depends on. The
@@ -98,7 +98,7 @@ class ChallengeCircuit {
   std::vector<Number> parent_column(unsigned i) {
     const auto scope = cs_.scope("parent", i);
     const ColumnProof& column = proof_.parent(i);
-    CUZK_CHECK(column.rows.size() == circuit_.layer_count);
+    CUZK_ASSERT(column.rows.size() == circuit_.layer_count);
     std::vector<Number> rows;
     for (const Node& row : column.rows) rows.push_back(new_node(cs_, row));
     included(poseidon_of<Cs>(cs_, rows), prologue_.comm_c, column.inclusion);
@@ -142,14 +142,14 @@ PorepProof blank_proof(const PorepCircuit& circuit) {
 }  // namespace
 
 PorepStatement statement_of(const PorepC1& c1, const PorepPartition& partition) {
-  CUZK_CHECK(!partition.empty());
+  CUZK_ASSERT(!partition.empty());
   return {c1.replica_id, c1.comm_d, c1.comm_r, partition[0].comm_r_last_proof.root,
           partition[0].c_x.inclusion.root};
 }
 
 r1cs::Shape<Fr> porep_circuit_shape(const PorepCircuit& circuit, r1cs::Paths* paths) {
   using Builder = r1cs::ShapeBuilder<Fr>;
-  CUZK_CHECK(circuit.challenge_count > 0);
+  CUZK_ASSERT(circuit.challenge_count > 0);
   Builder cs(paths != nullptr ? Builder::PathRecording::kOn : Builder::PathRecording::kOff);
   const auto prologue = synthesize_prologue(cs, {});
   const r1cs::CircuitPosition start = cs.position();
@@ -166,7 +166,7 @@ r1cs::Assignment<Fr> porep_circuit_assignment(const PorepCircuit& circuit,
                                               const PorepStatement& statement,
                                               std::span<const PorepProof> proofs) {
   using Builder = r1cs::WitnessBuilder<Fr>;
-  CUZK_CHECK(proofs.size() == circuit.challenge_count);
+  CUZK_ASSERT(proofs.size() == circuit.challenge_count);
   Builder cs;
   const auto prologue = synthesize_prologue(cs, statement);
   std::vector<Builder> parts(proofs.size());

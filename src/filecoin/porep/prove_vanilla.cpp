@@ -29,7 +29,7 @@ LabelingProof open_label(const SealedSector& sector, const Parents& parents, std
 }  // namespace
 
 PorepProof open_node(const SealedSector& sector, const Graph& graph, std::uint32_t challenge) {
-  CUZK_CHECK(challenge != 0);
+  CUZK_ASSERT(challenge != 0);
   const Parents parents = graph.parents(challenge);
   PorepProof proof;
   proof.comm_d_proof = sector.tree_d.proof(challenge);

@@ -45,7 +45,7 @@ base::Result<std::vector<Fr>> porep_public_inputs(const PorepClaim& claim, unsig
     for (const std::uint32_t parent : graph.parents(challenge)) out.push_back(Fr::from_u64(parent));
     out.insert(out.end(), 3, Fr::from_u64(challenge));
   }
-  CUZK_CHECK(out.size() == shape.porep_public_input_count());
+  CUZK_ASSERT(out.size() == shape.porep_public_input_count());
   return out;
 }
 

@@ -16,7 +16,7 @@ namespace gadgets = r1cs::gadgets;
 template <class Cs>
 void synthesize_sector(Cs& cs, const PostCircuit& circuit, const PostSectorProof& sector) {
   using Number = typename Cs::Number;
-  CUZK_CHECK(sector.inclusion_proofs.size() == circuit.challenge_count);
+  CUZK_ASSERT(sector.inclusion_proofs.size() == circuit.challenge_count);
   const Number comm_r_last = cs.new_number(checked_fr(sector.comm_r_last));
   const Number comm_c = cs.new_number(checked_fr(sector.comm_c));
   const Number comm_r = cs.new_number(checked_fr(sector.comm_r));
@@ -41,7 +41,7 @@ r1cs::Shape<Fr> post_circuit_shape(const PostCircuit& circuit, r1cs::Paths* path
   PostSectorProof blank;
   blank.inclusion_proofs.assign(
       circuit.challenge_count, blank_merkle_proof(level_arities(circuit.tree, circuit.node_count)));
-  CUZK_CHECK(circuit.sector_count > 0);
+  CUZK_ASSERT(circuit.sector_count > 0);
   // Sectors differ in their values alone, so the rows of one are made and then repeated.
   const r1cs::CircuitPosition start = cs.position();
   {
@@ -55,10 +55,10 @@ r1cs::Shape<Fr> post_circuit_shape(const PostCircuit& circuit, r1cs::Paths* path
 
 std::vector<PostSectorProof> circuit_sectors(const PostCircuit& circuit,
                                              std::span<const PostSectorProof> proofs) {
-  CUZK_CHECK(!proofs.empty());
+  CUZK_ASSERT(!proofs.empty());
   std::vector<PostSectorProof> out;
   for (const PostSectorProof& proof : proofs) {
-    CUZK_CHECK(proof.inclusion_proofs.size() % circuit.challenge_count == 0);
+    CUZK_ASSERT(proof.inclusion_proofs.size() % circuit.challenge_count == 0);
     for (std::size_t n = 0; n < proof.inclusion_proofs.size(); n += circuit.challenge_count) {
       PostSectorProof& sector = out.emplace_back();
       sector.sector_id = proof.sector_id;
@@ -69,7 +69,7 @@ std::vector<PostSectorProof> circuit_sectors(const PostCircuit& circuit,
       sector.inclusion_proofs.assign(first, first + circuit.challenge_count);
     }
   }
-  CUZK_CHECK(out.size() <= circuit.sector_count);
+  CUZK_ASSERT(out.size() <= circuit.sector_count);
   // The statement repeats the last sector in the same way (post_public_inputs).
   out.resize(circuit.sector_count, PostSectorProof(out.back()));
   return out;
@@ -78,7 +78,7 @@ std::vector<PostSectorProof> circuit_sectors(const PostCircuit& circuit,
 r1cs::Assignment<Fr> post_circuit_assignment(const PostCircuit& circuit,
                                              std::span<const PostSectorProof> sectors) {
   using Builder = r1cs::WitnessBuilder<Fr>;
-  CUZK_CHECK(sectors.size() == circuit.sector_count);
+  CUZK_ASSERT(sectors.size() == circuit.sector_count);
   std::vector<Builder> parts(sectors.size());
   base::parallel_for(0, sectors.size(), 1, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) synthesize_sector(parts[i], circuit, sectors[i]);

@@ -33,7 +33,7 @@ unsigned update_challenges_per_digest(const SectorShape& shape) {
 
 std::vector<std::uint64_t> update_challenges(const SectorShape& shape, const Node& comm_r_new,
                                              unsigned partition, std::size_t count) {
-  CUZK_CHECK(partition < shape.update.partition_count && count <= shape.update.challenge_count);
+  CUZK_ASSERT(partition < shape.update.partition_count && count <= shape.update.challenge_count);
   const unsigned bits = update_random_bit_count(shape);
   const unsigned per_digest = update_challenges_per_digest(shape);
   const std::uint64_t digest_count = (shape.update.challenge_count + per_digest - 1) / per_digest;

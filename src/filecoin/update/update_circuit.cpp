@@ -320,8 +320,8 @@ r1cs::Assignment<Fr> update_circuit_assignment(const UpdateCircuit& circuit,
                                                unsigned partition) {
   using Builder = r1cs::WitnessBuilder<Fr>;
   const SectorShape& shape = *circuit.shape;
-  CUZK_CHECK(partition < shape.update.partition_count);
-  CUZK_CHECK(proof.challenges.size() == shape.update.challenge_count);
+  CUZK_ASSERT(partition < shape.update.partition_count);
+  CUZK_ASSERT(proof.challenges.size() == shape.update.challenge_count);
   Builder cs;
   const auto prologue = PrologueCircuit<Builder>(cs, shape, claim, proof, partition).synthesize();
   std::vector<Builder> parts(proof.challenges.size());

@@ -22,7 +22,7 @@ unsigned half_bits_for(std::uint64_t size) {
 
 Feistel::Feistel(std::uint64_t size, const FeistelKeys& keys)
     : size_(size), keys_(keys), half_bits_(half_bits_for(size)) {
-  CUZK_CHECK(size >= 1 && size <= std::uint64_t{1} << 62);
+  CUZK_ASSERT(size >= 1 && size <= std::uint64_t{1} << 62);
 }
 
 std::uint64_t Feistel::round_value(unsigned round, std::uint64_t right) const {
@@ -46,14 +46,14 @@ std::uint64_t Feistel::encode(std::uint64_t index) const {
 }
 
 std::uint64_t Feistel::permute(std::uint64_t index) const {
-  CUZK_CHECK(index < size_);
+  CUZK_ASSERT(index < size_);
   do index = encode(index);
   while (index >= size_);
   return index;
 }
 
 void Feistel::tabulate() {
-  CUZK_CHECK(half_bits_ <= 24);
+  CUZK_ASSERT(half_bits_ <= 24);
   std::vector<std::uint32_t> table(std::size_t{kRounds} << half_bits_);
   for (unsigned round = 0; round < kRounds; ++round) {
     for (std::uint64_t right = 0; right < std::uint64_t{1} << half_bits_; ++right) {

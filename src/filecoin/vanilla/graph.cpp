@@ -47,7 +47,7 @@ Graph::Graph(std::uint64_t node_count, const Node& porep_id, ApiVersion api_vers
       api_version_(api_version),
       feistel_keys_(feistel_keys_of(porep_id)),
       feistel_(node_count * kExpansionParentCount, feistel_keys_) {
-  CUZK_CHECK(log2_exact(node_count) <= 31);
+  CUZK_ASSERT(log2_exact(node_count) <= 31);
   const Node seed = derived_seed("Filecoin_DRSample", porep_id);
   std::copy_n(seed.begin(), base_seed_.size(), base_seed_.begin());
 }
@@ -91,7 +91,7 @@ void Graph::expansion_parents(std::uint32_t node, std::uint32_t* out) const {
 }
 
 Parents Graph::parents(std::uint32_t node) const {
-  CUZK_CHECK(node < node_count_);
+  CUZK_ASSERT(node < node_count_);
   Parents out{};
   base_parents(node, out.data());
   expansion_parents(node, out.data() + kBaseParentCount);

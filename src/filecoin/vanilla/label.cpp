@@ -23,7 +23,7 @@ Header label_header(const Node& replica_id, std::uint32_t layer, std::uint64_t n
 }  // namespace
 
 LabelParents repeat_parents(std::span<const Node> labels) {
-  CUZK_CHECK(labels.size() == kBaseParentCount || labels.size() == kParentCount);
+  CUZK_ASSERT(labels.size() == kBaseParentCount || labels.size() == kParentCount);
   LabelParents out;
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = labels[i % labels.size()];
   return out;
@@ -31,7 +31,7 @@ LabelParents repeat_parents(std::span<const Node> labels) {
 
 Node label_of_parents(const Node& replica_id, std::uint32_t layer, std::uint64_t node,
                       const LabelParents& parents) {
-  CUZK_CHECK(node != 0);
+  CUZK_ASSERT(node != 0);
   std::array<std::uint8_t, kHeaderByteCount + kLabelParentCount * kNodeByteCount> message;
   const Header header = label_header(replica_id, layer, node);
   auto end = std::copy(header.begin(), header.end(), message.begin());
@@ -41,8 +41,8 @@ Node label_of_parents(const Node& replica_id, std::uint32_t layer, std::uint64_t
 
 std::vector<Node> label_layer(const Graph& graph, const Node& replica_id, std::uint32_t layer,
                               std::span<const Node> below) {
-  CUZK_CHECK(layer >= 1 && (layer == 1) == below.empty());
-  CUZK_CHECK(layer == 1 || below.size() == graph.node_count());
+  CUZK_ASSERT(layer >= 1 && (layer == 1) == below.empty());
+  CUZK_ASSERT(layer == 1 || below.size() == graph.node_count());
   std::vector<Node> labels(static_cast<std::size_t>(graph.node_count()));
   // Node 0 has no parents; its label seeds the layer.
   labels[0] = masked(hash::sha256(label_header(replica_id, layer, 0)));

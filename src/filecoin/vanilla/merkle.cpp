@@ -17,7 +17,7 @@ constexpr std::size_t kArityMax = 11;
 
 // The hash of so many nodes under the Merkle tag of their number.
 Node poseidon_nodes(std::span<const Node> nodes) {
-  CUZK_CHECK(nodes.size() <= kArityMax);
+  CUZK_ASSERT(nodes.size() <= kArityMax);
   std::array<Fr, kArityMax> elements;
   for (std::size_t i = 0; i < nodes.size(); ++i) elements[i] = checked_fr(nodes[i]);
   return to_node(hash::poseidon(std::span(elements).first(nodes.size())));
@@ -31,7 +31,7 @@ base::Error proof_error(std::string_view where, const std::string& sentence) {
 
 Node hash_children(NodeHash hash, std::span<const Node> children) {
   if (hash == NodeHash::kPoseidon) return poseidon_nodes(children);
-  CUZK_CHECK(children.size() == 2);
+  CUZK_ASSERT(children.size() == 2);
   return hash::sha256_tree_node(children[0], children[1]);
 }
 
@@ -57,12 +57,12 @@ MerkleTree MerkleTree::build(NodeHash hash, const TreeShape& shape, std::vector<
     });
     tree.levels_.push_back(std::move(level));
   }
-  CUZK_CHECK(tree.levels_.back().size() == 1);
+  CUZK_ASSERT(tree.levels_.back().size() == 1);
   return tree;
 }
 
 MerkleProof MerkleTree::proof(std::uint64_t leaf_index) const {
-  CUZK_CHECK(leaf_index < leaf_count());
+  CUZK_ASSERT(leaf_index < leaf_count());
   MerkleProof out;
   out.root = root();
   out.leaf = levels_[0][leaf_index];
@@ -82,7 +82,7 @@ MerkleProof MerkleTree::proof(std::uint64_t leaf_index) const {
 }
 
 base::Bytes MerkleTree::base_tree_bytes(std::uint64_t base_tree, std::size_t first_level) const {
-  CUZK_CHECK(base_tree < shape_.base_tree_count());
+  CUZK_ASSERT(base_tree < shape_.base_tree_count());
   base::Bytes out;
   // All base trees are equally high: the level where each has one node is the last of theirs.
   for (std::size_t l = first_level; l < levels_.size(); ++l) {
@@ -141,7 +141,7 @@ base::Status check_merkle_proof(const MerkleProof& proof, NodeHash hash,
 }
 
 std::uint64_t path_index(const MerkleProof& proof, std::span<const std::size_t> arities) {
-  CUZK_CHECK(proof.path.size() == arities.size());
+  CUZK_ASSERT(proof.path.size() == arities.size());
   std::uint64_t index = 0, unit = 1;
   for (std::size_t l = 0; l < arities.size(); ++l) {
     index += proof.path[l].index * unit;

@@ -47,7 +47,7 @@ std::vector<Node> SealedSector::column(std::uint32_t node) const {
 Node encode(const Node& key, const Node& value) {
   // Addition in the field: who has the key gets the data back by subtraction.
   const std::optional<Fr> k = to_fr(key), v = to_fr(value);
-  CUZK_CHECK(k.has_value() && v.has_value());
+  CUZK_ASSERT(k.has_value() && v.has_value());
   return to_node(*k + *v);
 }
 
@@ -59,7 +59,7 @@ base::Result<std::vector<Node>> data_nodes(const SectorShape& shape, base::ByteS
                            std::to_string(shape.unpadded_byte_count())};
   }
   const base::Bytes padded = fr32_pad(data);
-  CUZK_CHECK(padded.size() <= shape.byte_count);
+  CUZK_ASSERT(padded.size() <= shape.byte_count);
   std::vector<Node> nodes(static_cast<std::size_t>(shape.node_count()));
   for (std::size_t i = 0; i < padded.size(); ++i) {
     nodes[i / kNodeByteCount][i % kNodeByteCount] = padded[i];
@@ -82,7 +82,7 @@ Node zero_commitment(std::uint64_t padded_byte_count) {
 
 SealedSector assemble_sector(const PorepConfig& config, const ReplicaIdentity& identity,
                              MerkleTree tree_d, std::vector<std::vector<Node>> layers) {
-  CUZK_CHECK(layers.size() == config.shape->layer_count);
+  CUZK_ASSERT(layers.size() == config.shape->layer_count);
   SealedSector sector;
   sector.config = config;
   sector.identity = identity;

@@ -118,8 +118,8 @@ base::Result<LoadedParams> open_params(const std::filesystem::path& path,
 }
 
 std::string section_sha256_hex(const base::MappedFile& file, const SectionFacts& section) {
-  CUZK_CHECK(section.offset_bytes <= file.size_bytes() &&
-             section.size_bytes <= file.size_bytes() - section.offset_bytes);
+  CUZK_ASSERT(section.offset_bytes <= file.size_bytes() &&
+              section.size_bytes <= file.size_bytes() - section.offset_bytes);
   const hash::Digest digest =
       hash::sha256(file.bytes().subspan(section.offset_bytes, section.size_bytes));
   return base::to_hex(digest);

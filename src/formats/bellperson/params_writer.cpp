@@ -42,7 +42,7 @@ std::size_t encode_block(const msm::PointSource<G>& points, std::size_t first, s
 }
 
 std::uint32_t narrow_count(std::size_t count) {
-  CUZK_CHECK(count <= UINT32_MAX);
+  CUZK_ASSERT(count <= UINT32_MAX);
   return static_cast<std::uint32_t>(count);
 }
 

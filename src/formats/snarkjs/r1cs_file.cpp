@@ -203,7 +203,7 @@ base::Result<std::shared_ptr<const r1cs::Shape<typename C::Fr>>> open_r1cs(
 template <class C>
 base::Bytes encode_r1cs(const r1cs::Shape<typename C::Fr>& shape) {
   using Fr = typename C::Fr;
-  CUZK_CHECK(shape.has_c && !shape.has_input_rows && shape.input_count > 0);
+  CUZK_ASSERT(shape.has_c && !shape.has_input_rows && shape.input_count > 0);
   const auto wire_count = static_cast<std::uint32_t>(shape.variable_count());
   base::Bytes constraints;
   for (std::size_t row = 0; row < shape.constraint_count(); ++row) {

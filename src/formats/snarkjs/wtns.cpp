@@ -80,7 +80,7 @@ namespace {
 template <class C>
 base::Result<WtnsHeader> read_expected_header(base::ByteSpan bytes, const std::string& source,
                                               const WtnsExpectation& expected) {
-  CUZK_CHECK(expected.wire_count > expected.public_count);
+  CUZK_ASSERT(expected.wire_count > expected.public_count);
   CUZK_TRY(const WtnsHeader header, read_wtns_header(bytes, source));
   if (header.curve != kCurveId<C>) {
     return Error{ErrorKind::kMismatch,
@@ -151,7 +151,7 @@ base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> open_wtns(
 template <class C>
 base::Bytes encode_wtns(const r1cs::Assignment<typename C::Fr>& assignment) {
   const std::size_t count = assignment.inputs.size() + assignment.aux.size();
-  CUZK_CHECK(count <= UINT32_MAX);
+  CUZK_ASSERT(count <= UINT32_MAX);
   base::Bytes out;
   append_container_head(out, "wtns", kVersion, 2);
   append_section_head(out, kHeaderSection, 4 + kValueBytes + 4);

@@ -61,7 +61,7 @@ template <class Cs, class NodeHash>
 ComputedRoot<Cs> compute_root(Cs& cs, const NodeHash& node_hash,
                               std::span<const std::size_t> arities, const typename Cs::Number& leaf,
                               const MerkleOpening<typename Cs::Field>& opening) {
-  CUZK_CHECK(opening.siblings.size() == sibling_count(arities));
+  CUZK_ASSERT(opening.siblings.size() == sibling_count(arities));
   ComputedRoot<Cs> out{leaf, {}};
   std::uint64_t index = opening.index;
   const typename Cs::Field* next = opening.siblings.data();
@@ -78,7 +78,7 @@ ComputedRoot<Cs> compute_root(Cs& cs, const NodeHash& node_hash,
                           cs, out.root, bits, std::span<const typename Cs::Number>(siblings))));
     out.index_bits.append(bits);
   }
-  CUZK_CHECK(index == 0);
+  CUZK_ASSERT(index == 0);
   return out;
 }
 
@@ -102,7 +102,7 @@ void prove_inclusion_at(Cs& cs, const NodeHash& node_hash, std::span<const std::
                         std::span<const typename Cs::Number> siblings,
                         const typename Cs::Number& root) {
   const auto scope = cs.scope("inclusion");
-  CUZK_CHECK(siblings.size() == sibling_count(arities));
+  CUZK_ASSERT(siblings.size() == sibling_count(arities));
   typename Cs::Number current = leaf;
   std::size_t bits_used = 0;
   for (std::size_t level = 0; level < arities.size(); ++level) {
@@ -114,7 +114,7 @@ void prove_inclusion_at(Cs& cs, const NodeHash& node_hash, std::span<const std::
     siblings = siblings.subspan(arities[level] - 1);
     current = node_hash(cs, std::span<const typename Cs::Number>(children));
   }
-  CUZK_CHECK(bits_used == index_bits.size());
+  CUZK_ASSERT(bits_used == index_bits.size());
   enforce_equal(cs, current, root);
 }
 

@@ -86,7 +86,7 @@ F bits_as_value(const Bits& bits, std::size_t first, std::size_t count) {
     if (bits[first + i].value()) limbs[i / 64] |= field::Limb{1} << (i % 64);
   }
   const auto canonical = field::Canonical<typename F::Params>::from_limbs(limbs);
-  CUZK_CHECK(canonical.has_value());
+  CUZK_ASSERT(canonical.has_value());
   return F::from_canonical(*canonical);
 }
 
@@ -152,7 +152,7 @@ typename Cs::BitString alloc_integer_bits(Cs& cs, std::uint64_t value, unsigned 
   if constexpr (Cs::kRecordsRows) {
     for (unsigned i = 0; i < count; ++i) bits.push_back(alloc_bit(cs, false));
   } else {
-    CUZK_CHECK(count == 64 || value >> count == 0);
+    CUZK_ASSERT(count == 64 || value >> count == 0);
     cs.aux().push_bits(value, count);
     bits.append_variables(value, count);
   }

@@ -33,7 +33,7 @@ typename Cs::Number pick(Cs& cs, const typename Cs::Bit& condition, const typena
 template <class Cs>
 typename Cs::Number select(Cs& cs, std::span<const typename Cs::Number> elements,
                            const typename Cs::BitString& bits) {
-  CUZK_CHECK(elements.size() == std::size_t{1} << bits.size());
+  CUZK_ASSERT(elements.size() == std::size_t{1} << bits.size());
   std::vector<typename Cs::Number> state(elements.begin(), elements.end());
   for (std::size_t i = bits.size(); i > 0; --i) {
     const std::size_t half = std::size_t{1} << (i - 1);
@@ -52,8 +52,8 @@ std::vector<typename Cs::Number> insert(Cs& cs, const typename Cs::Number& eleme
                                         const typename Cs::BitString& bits,
                                         std::span<const typename Cs::Number> others) {
   using Number = typename Cs::Number;
-  CUZK_CHECK(others.size() + 1 == std::size_t{1} << bits.size());
-  CUZK_CHECK(bits.size() >= 1 && bits.size() <= 3);
+  CUZK_ASSERT(others.size() + 1 == std::size_t{1} << bits.size());
+  CUZK_ASSERT(bits.size() >= 1 && bits.size() <= 3);
   const auto choose = [&cs](const typename Cs::Bit& bit, const Number& a, const Number& b) {
     return pick(cs, bit, a, b);
   };

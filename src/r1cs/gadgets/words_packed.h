@@ -123,7 +123,7 @@ class PackedWords {
   // Hands the bits over to the constraint system.
   void finish() {
     const std::size_t size = cursor_.finish(words_);
-    CUZK_CHECK(size <= kBitsMax);
+    CUZK_ASSERT(size <= kBitsMax);
     cs_.aux().push_bit_words({words_, (size + 63) / 64}, size);
   }
 
