@@ -68,6 +68,7 @@ base::Result<std::uint16_t> parse_port(std::string_view whole, std::string_view 
 
 }  // namespace
 
+// Each fault ends it: of one text the first thing that is wrong says enough.
 base::Result<Address> parse_address(std::string_view whole) {
   std::string_view text = whole;
   if (take_prefix(text, kUnix)) return parse_unix(whole, text);
@@ -104,6 +105,7 @@ bool Address::is_local() const {
          (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
 }
 
+// An IPv6 literal gets its brackets back, or its last part would read as a port.
 std::string Address::to_string() const {
   if (kind == Kind::kUnix) return fmt::format("unix://{}", path.string());
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)

@@ -33,6 +33,7 @@ void AwaitedJobs::end(const std::string& job_id, End how, Clock::time_point now)
   forget(now);
 }
 
+// Forgets first, so a time that is over does not count until somebody else comes.
 bool AwaitedJobs::awaited(const std::string& job_id, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   forget(now);

@@ -147,6 +147,7 @@ class Client::Channel {
   }
 
   ~Channel() {
+    // Copied: a completion takes its wait off the set while this goes through it.
     std::unique_lock lock(mutex_);
     const std::set<std::shared_ptr<OpenWait>> open = open_;
     lock.unlock();  // a cancelled call may end within this one
@@ -200,6 +201,7 @@ class Client::Channel {
     prepare(context, timeout);
     Reply reply;
     const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+    // Blocks until the answer, the time limit or a cancellation.
     const grpc::Status status = (stub.*call)(&context, request, &reply);
     if (!status.ok()) return error_of(status);
     return message_json(reply);
@@ -252,6 +254,7 @@ class Client::Channel {
 Client::Client(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
 Client::~Client() = default;
 
+// Reads files and sets up; whether a daemon is there shows with the first call.
 base::Result<std::unique_ptr<Client>> Client::make(const ClientOptions& options) {
   CUZK_TRY(const auto credentials, credentials_of(options));
   return std::unique_ptr<Client>(new Client(std::make_unique<Channel>(options, credentials)));
@@ -359,6 +362,7 @@ base::Result<Client::Json> Client::find(const std::string& job_id) {
   return channel_->ask(channel_->jobs(), &jobs_wire::JobService::Stub::GetJob, request);
 }
 
+// States are words here and numbers on the wire, so that scripts need no table.
 base::Result<Client::Json> Client::list(const ListQuery& query) {
   jobs_wire::ListJobsRequest request;
   for (const std::string& word : query.states) {
@@ -401,6 +405,7 @@ base::Result<Client::Json> Client::evict(const std::string& circuit_id) {
   return channel_->ask(channel_->proving(), &v1::ProvingEngine::Stub::EvictSRS, request);
 }
 
+// The text is the only field of the reply.
 base::Result<std::string> Client::metrics() {
   CUZK_TRY(const Json reply,
            channel_->ask(channel_->proving(), &v1::ProvingEngine::Stub::GetMetrics,

@@ -77,6 +77,7 @@ class Reader {
                              : fmt::format("there is no key {}; did you mean {}?", shown, near));
   }
 
+  // A list with a fault is left out whole; the others of the document are still read.
   void read_circuit_list(const ConfigMember& member) {
     auto circuits = read_circuits(member.value);
     if (circuits.ok()) {
@@ -160,6 +161,7 @@ base::Result<LoadedConfig> parse_config(std::string_view text, std::string_view 
   return reader.finish();
 }
 
+// A file that cannot be read is an error of the file's, not of its contents.
 base::Result<LoadedConfig> load_config(const std::filesystem::path& path) {
   CUZK_TRY(const base::Bytes bytes, base::read_file(path, kFileBytesMax));
   return parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());

@@ -53,6 +53,7 @@ ConfigValue convert(const toml::node& node) {
 
 }  // namespace
 
+// The line is that of the place where the library gave up, which may be after the slip itself.
 base::Result<ConfigValue> read_toml(std::string_view text, std::string_view source) {
   try {
     return convert(toml::parse(text));
@@ -81,6 +82,7 @@ std::string_view ConfigValue::kind_name() const {
   return "a date or a time";
 }
 
+// Quotes, backslashes and control characters are escaped; bytes of UTF-8 stay as they are.
 std::string quote_toml(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

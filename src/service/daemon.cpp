@@ -23,6 +23,8 @@ Daemon::Daemon(Config config, Backend backend, std::vector<std::unique_ptr<Door>
   CUZK_ASSERT(backend_.engine != nullptr);
 }
 
+// Without waiting: who destroys a daemon that runs is in a hurry, and the journal keeps what is not
+// over.
 Daemon::~Daemon() {
   if (started_count_ > 0) stop([] { return false; });
 }
@@ -60,6 +62,7 @@ ReloadPlan Daemon::reload(const Config& wanted) {
   return plan;
 }
 
+// Cannot be taken back.
 void Daemon::drain() {
   // The engine first: a door that says "draining" must not let one more job in.
   backend_.engine->drain();

@@ -27,6 +27,8 @@ constexpr std::size_t kKeysMax = 256;
 
 }  // namespace
 
+// In the engine's thread for this observer. A partition's move ends its last span by beginning the
+// next.
 void DashboardFeed::observe(const EngineEvent& event) {
   const std::lock_guard lock(mutex_);
   // A job of an earlier process is first heard of by what happens to it.
@@ -99,6 +101,7 @@ void DashboardFeed::note_error(const std::string& id, const std::string& sentenc
   job->revision = ++revision_;
 }
 
+// Every sample goes into recent_, and the first of each half minute into older_ too.
 void DashboardFeed::sample(const engine::EngineReport& report, std::int64_t now_ms) {
   const auto& executor = report.executor;
   Sample sample;

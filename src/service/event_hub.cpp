@@ -33,6 +33,7 @@ void EventQueue::put(const engine::EngineEvent& event) {
   woken_();
 }
 
+// Once; the watcher is woken to see it.
 void EventQueue::close() {
   {
     const std::lock_guard lock(mutex_);
@@ -66,6 +67,7 @@ bool EventHub::add(const std::shared_ptr<EventQueue>& queue) {
   return true;
 }
 
+// Of a queue that is not there any more: does nothing.
 void EventHub::remove(const std::shared_ptr<EventQueue>& queue) {
   const std::lock_guard lock(mutex_);
   queues_.erase(queue);

@@ -42,6 +42,7 @@ Error busy() {
 
 }  // namespace
 
+// The lambdas use this object; what they are given to dies before it.
 GrpcCore::GrpcCore(const Config& config, const Backend& all, Count count_answer)
     : backend(all),
       count(std::move(count_answer)),
@@ -128,6 +129,7 @@ grpc::ServerUnaryReactor* GrpcCore::run(Lane which, grpc::CallbackServerContext*
       });
   // The task is gone with its hold, so nothing of the request is kept.
   if (!posted) call->refuse(busy());
+  // The call is the library's from here on, whatever has become of it already.
   return call.get();
 }
 
@@ -185,6 +187,7 @@ void GrpcCore::cancel_abandoned(const std::string& job_id) {
   backend.awaited->when_unawaited(job_id, [this, job_id] { post_cancel(job_id); });
 }
 
+// From under the tally's lock, so nothing is decided here: the lane asks again and then cancels.
 void GrpcCore::post_cancel(const std::string& job_id) {
   quick_.post_always([this, job_id] {
     // Its client may have come again meanwhile: then that call's end decides.

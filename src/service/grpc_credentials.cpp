@@ -62,6 +62,7 @@ base::Status try_files(const Config::Tls& tls) {
 
 }  // namespace
 
+// The trial is of the moment: what becomes of the files later the library sees by itself.
 base::Result<std::shared_ptr<grpc::ServerCredentials>> tcp_credentials(const Config::Tls& tls) {
   if (!tls.enabled()) return grpc::InsecureServerCredentials();
   CUZK_TRY_STATUS(try_files(tls));

@@ -77,6 +77,7 @@ void set_limits(grpc::ServerBuilder& builder, const Config& config, std::uint64_
 }
 
 // Lines of the libraries about what clients do wrong go where ours go, and only when asked for.
+// Errors of the library are mostly of clients that go away, so they are no errors of ours.
 void log_library_line(gpr_log_func_args* line) {
   const bool is_error = line->severity == GPR_LOG_SEVERITY_ERROR;
   base::log(is_error ? base::LogLevel::kInfo : base::LogLevel::kDebug,
@@ -227,6 +228,7 @@ void GrpcDoor::set_serving(bool serving) {
   for (const char* service : kServices) health->SetServingStatus(service, serving);
 }
 
+// What changes by itself: a device that is lost, an executor that does not start again.
 void GrpcDoor::watch_health() {
   std::unique_lock lock(mutex_);
   bool before = true;

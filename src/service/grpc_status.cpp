@@ -104,6 +104,7 @@ grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds del
 grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds delay,
                          grpc::CallbackServerContext& context) {
   if (delay != kNoRetry) {
+    // The library's own way to hold back clients that try again by themselves.
     context.AddTrailingMetadata("grpc-retry-pushback-ms", std::to_string(delay.count()));
   }
   return grpc_status(error, delay);

@@ -36,6 +36,7 @@ std::shared_ptr<UploadCall> UploadCall::make(GrpcCore& core, grpc::CallbackServe
   return call;
 }
 
+// The alarm first: a stream whose first piece never comes has its time too.
 void UploadCall::begin() {
   CUZK_ASSERT(self_ != nullptr);
   // Weak: an alarm that is not due for minutes does not keep a call that is done.
@@ -53,6 +54,7 @@ void UploadCall::begin() {
 
 void UploadCall::refuse(grpc::Status status) { finish(std::move(status)); }
 
+// From any thread.
 bool UploadCall::finish(grpc::Status status) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(finished_, true)) return false;
@@ -60,6 +62,7 @@ bool UploadCall::finish(grpc::Status status) {
   return true;
 }
 
+// What a step throws ends the call; the lane would only write it down.
 void UploadCall::run(void (UploadCall::*step)()) {
   std::shared_ptr<UploadCall> self;
   {

@@ -38,6 +38,7 @@ std::shared_ptr<WatchCall> WatchCall::make(GrpcCore& core) {
   return call;
 }
 
+// From a lane. The client may be gone already, or the daemon about to stop.
 void WatchCall::begin(const std::string& job_id) {
   bool is_watching = false;
   {
@@ -84,6 +85,7 @@ void WatchCall::end(grpc::Status status) {
   Finish(std::move(status));
 }
 
+// The one place that writes and, but for end(), the one that finishes.
 void WatchCall::go_on() {
   std::unique_lock lock(mutex_);
   if (writing_ || finished_) return;

@@ -107,7 +107,8 @@ class HttpDoor : public Door {
     std::vector<std::string> tokens;
   };
 
-  // Each wait keeps its connection; half of them stay for the others.
+  // Each wait keeps its connection; half of them stay for the others. Without that a hundred waits
+  // would keep a probe out.
   static std::size_t waits_max(const Config& config) {
     return std::min<std::size_t>(config.daemon.awaits_max, config.http.connections_max / 2);
   }
@@ -150,7 +151,8 @@ class HttpDoor : public Door {
     return "the token is none of those in auth.token_file";
   }
 
-  // Null when the engine gave no report in time, or the door stops.
+  // Null when the engine gave no report in time, or the door stops. Blocks the connection's thread;
+  // the answer is made in the desk's.
   std::shared_ptr<const StatusReport> report() {
     // Held by the answer too, which may come after this has given up.
     struct Shared {

@@ -291,7 +291,7 @@ void HttpListener::take(int descriptor) {
 }
 
 // A place for one more connection, made by ending the one that has been idle or incomplete for the
-// longest time.
+// longest time. False where none went in time, as when all are being answered.
 bool HttpListener::make_room() {
   std::unique_lock lock(mutex_);
   if (connections_.size() < limits_.connections_max) return true;
@@ -308,6 +308,7 @@ bool HttpListener::make_room() {
                            [&] { return connections_.size() < limits_.connections_max; });
 }
 
+// Frees the place; the socket closes with the last holder, which is the thread.
 void HttpListener::remove(const std::shared_ptr<HttpConnection>& connection) {
   const std::lock_guard lock(mutex_);
   connections_.remove(connection);

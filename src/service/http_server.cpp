@@ -85,7 +85,8 @@ bool is_literal_address(std::string_view host) {
          (!host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos);
 }
 
-// The length that a request says its body has; nothing where it says it wrongly.
+// The length that a request says its body has; nothing where it says it wrongly. Two that differ
+// are how one request hides in another, so even two that agree are refused.
 std::optional<std::uint64_t> body_length(const Request& request) {
   const std::size_t count = request.get_header_value_count("Content-Length");
   if (count == 0) return 0;
@@ -167,6 +168,7 @@ class HttpServer::Library : public httplib::Server {
     return answered && !closed && !t_must_close && !draining_;
   }
 
+  // What is being answered is answered; no request is read after it.
   void drain() { draining_ = true; }
 
  private:
@@ -227,6 +229,7 @@ class HttpServer::Library : public httplib::Server {
     count(said.status);
   }
 
+  // Once for each answer, whoever has made it.
   void count(int status) const {
     if (setup_.count) setup_.count(status);
   }

@@ -20,6 +20,7 @@
 namespace cuzk::service {
 namespace {
 
+// Clients that come at once, before they are accepted.
 constexpr int kBacklog = 256;
 
 // Closed when it dies, unless release() has given it on.

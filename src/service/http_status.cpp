@@ -17,7 +17,8 @@ constexpr std::int64_t kMsPerSecond = 1000;
 // The Rust daemon shows a job for so long after its end.
 constexpr std::int64_t kEndedShown_ms = 30'000;
 
-// Its words for the states of a partition.
+// Its words for the states of a partition. A wait for the finish is still "gpu" there: the monitor
+// has no word for it.
 const char* state_word(PartitionState state) {
   switch (state) {
     case PartitionState::kQueued: return "pending";

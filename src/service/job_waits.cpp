@@ -123,6 +123,7 @@ base::Status JobWaits::State::enter(const std::shared_ptr<Wait>& wait) {
   return base::ok_status();
 }
 
+// The end may come from any thread from enter() on, also before this returns.
 base::Result<std::shared_ptr<JobWaits::Wait>> JobWaits::State::begin(
     const std::string& job_id, std::chrono::milliseconds timeout,
     std::function<void(WaitEnd)> done) {

@@ -150,6 +150,7 @@ void Metrics::observe(const engine::EngineEvent& event) {
   }
 }
 
+// From threads of all doors.
 void Metrics::count_answer(std::string_view protocol, std::string_view code) {
   state_->answers.Add({{"protocol", std::string(protocol)}, {"code", std::string(code)}})
       .Increment();

@@ -51,9 +51,11 @@ std::vector<Measured> EventClock::observe(const EngineEvent& event) {
         measured.push_back({What::kTotal, elapsed_ms(*accepted_ms, event.at_ms)});
       }
     }
+    // Whatever its end was: nothing of it can come any more.
     jobs_.erase(found);
     return measured;
   }
+  // A job of an earlier process has no acceptance here, and gives no wait and no total.
   Job& job = jobs_[event.request_id];
   switch (event.kind) {
     case EngineEvent::Kind::kAccepted: job.accepted_ms = event.at_ms; break;

@@ -201,6 +201,7 @@ void Families::counter(const std::string& name, const std::string& help, double 
   add(name, help, prometheus::MetricType::Counter, std::move(labels)).counter.value = total;
 }
 
+// Leaves none behind: for the end of a scrape.
 std::vector<prometheus::MetricFamily> Families::take() { return std::move(families_); }
 
 std::string label_word(std::string_view words) {

@@ -43,6 +43,7 @@ void StatusDesk::serve() {
   for (const Answer& answer : asked) answer(report);
 }
 
+// How many reports were begun; far fewer than questions where many ask.
 std::uint64_t StatusDesk::report_count() const {
   const std::lock_guard lock(mutex_);
   return report_count_;

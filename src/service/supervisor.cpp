@@ -63,6 +63,7 @@ void Supervisor::stopping(const std::string& status) const {
   send("STOPPING=1\nSTATUS=" + one_line(status));
 }
 
+// Said by the loop that waits for signals: if that hangs, so does the daemon for its operator.
 void Supervisor::alive() const { send("WATCHDOG=1"); }
 
 void Supervisor::send(const std::string& message) const {

@@ -41,6 +41,7 @@ int connect_to(const std::string& path) {
 
 }  // namespace
 
+// In doubt the file stays: a daemon that does not start is better than one that took a socket away.
 base::Status clear_unix_socket(const std::filesystem::path& path) {
   const std::string name = path.string();
   constexpr std::size_t kBytesMax = sizeof(sockaddr_un::sun_path) - 1;

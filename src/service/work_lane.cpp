@@ -18,6 +18,7 @@ WorkLane::WorkLane(std::string name, std::size_t thread_count, std::size_t waiti
   for (std::size_t i = 0; i < thread_count; ++i) threads_.emplace_back([this] { work(); });
 }
 
+// So a lane that is destroyed has done all that it took on.
 WorkLane::~WorkLane() { stop(); }
 
 bool WorkLane::post(std::function<void()> task) { return add(std::move(task), true); }

@@ -6,6 +6,7 @@
 const charts = (() => {
   // Colours are variables of the style sheet, so that light and dark need nothing here.
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // The fonts of the page, for the canvas knows none of its styles.
   const font = (size) => `${size}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
 
   // The canvas cleared, at the screen's own resolution, in CSS pixels. The size of its bits is set

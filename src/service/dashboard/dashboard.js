@@ -128,6 +128,7 @@
       return pill(`${now.devices.length - usable} of ${now.devices.length} devices lost`, 'warn');
     pill('ready', 'good');
   }
+  // The word beside the title, in a tone of the style sheet.
   function pill(word, tone) {
     text('health', word);
     byId('health').className = `pill ${tone}`;
@@ -593,6 +594,7 @@
       showTip(event, `${charts.clock(times[best], true)}\n${hover.describe(best)}`);
     });
   }
+  // All charts share one tip.
   document.addEventListener('pointerout', (event) => {
     if (event.target.tagName === 'CANVAS') tip.hidden = true;
   });
