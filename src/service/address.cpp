@@ -1,19 +1,25 @@
-// Reading is strict: what is not clearly an address is refused with a right one shown.
+// Reading is strict: what is not clearly an address is refused with a right one shown. A host is
+// checked for its characters alone, for which names there are only DNS knows; the last colon parts
+// host and port, since an IPv6 literal has colons of its own.
 #include "service/address.h"
 
 #include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
+#include <sys/un.h>
 
 namespace cuzk::service {
 namespace {
 
 // What sockaddr_un holds, less its final zero.
 constexpr std::size_t kUnixPathBytesMax = 107;
+static_assert(kUnixPathBytesMax + 1 == sizeof(sockaddr_un::sun_path));
+// The longest name of DNS (RFC 1035, 2.3.4).
 constexpr std::size_t kHostBytesMax = 255;
 constexpr std::string_view kUnix = "unix:";
 
+// The first 128 bytes are shown: the text may be anything, of any length.
 base::Error fault(std::string_view text, std::string_view reason) {
   return {base::ErrorKind::kInvalidArgument,
           fmt::format("'{}' is not an address: {} (write for example 127.0.0.1:9820, [::1]:9820 or "
@@ -21,6 +27,7 @@ base::Error fault(std::string_view text, std::string_view reason) {
                       text.substr(0, 128), reason)};
 }
 
+// Removes `prefix` where the text begins with it, and tells whether it did.
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
@@ -32,6 +39,8 @@ bool has_odd_character(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; });
 }
 
+// `whole` is the text as it was given, for messages; `path` is what follows "unix:". A path may
+// hold any byte but zero, so spaces are no fault here.
 base::Result<Address> parse_unix(std::string_view whole, std::string_view path) {
   take_prefix(path, "//");
   if (path.empty()) return fault(whole, "the socket's path is missing");
@@ -46,6 +55,8 @@ base::Result<Address> parse_unix(std::string_view whole, std::string_view path) 
   return address;
 }
 
+// Port 0 passes: a listener lets the system choose, and a client that is given it fails when it
+// connects.
 base::Result<std::uint16_t> parse_port(std::string_view whole, std::string_view text) {
   unsigned port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -57,10 +68,12 @@ base::Result<std::uint16_t> parse_port(std::string_view whole, std::string_view 
 
 }  // namespace
 
+// Each fault ends it: of one text the first thing that is wrong says enough.
 base::Result<Address> parse_address(std::string_view whole) {
   std::string_view text = whole;
   if (take_prefix(text, kUnix)) return parse_unix(whole, text);
   if (take_prefix(text, "http://") || take_prefix(text, "https://")) {
+    // As browsers and tools copy it.
     if (text.ends_with('/')) text.remove_suffix(1);
   }
   if (text.empty()) return fault(whole, "it is empty");
@@ -71,6 +84,7 @@ base::Result<Address> parse_address(std::string_view whole) {
   Address address;
   CUZK_TRY(address.port, parse_port(whole, text.substr(colon + 1)));
   if (host.starts_with('[')) {
+    // "[::]" is the shortest.
     if (!host.ends_with(']') || host.size() < 4) return fault(whole, "the bracket has no end");
     host = host.substr(1, host.size() - 2);
   } else if (host.find(':') != std::string_view::npos) {
@@ -84,11 +98,14 @@ base::Result<Address> parse_address(std::string_view whole) {
   return address;
 }
 
+// By the text alone: another name of this machine counts as remote, so that a doubt asks for a
+// token too often and never too seldom.
 bool Address::is_local() const {
   return kind == Kind::kUnix || host == "localhost" || host == "::1" ||
          (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
 }
 
+// An IPv6 literal gets its brackets back, or its last part would read as a port.
 std::string Address::to_string() const {
   if (kind == Kind::kUnix) return fmt::format("unix://{}", path.string());
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)

@@ -1,4 +1,6 @@
-// Where a server listens and a client connects: a TCP host and port, or a unix socket.
+// Where a server listens and a client connects: a TCP host and port, or a unix socket. One type for
+// both protocols and both sides, so that a text means the same in a configuration, in a flag and in
+// a log. Names are not resolved here: that is up to whoever binds or connects.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +12,8 @@
 
 namespace cuzk::service {
 
+// A value. What parse_address makes is complete: a TCP address has a host and no path, a unix one a
+// path and nothing else. That a host is there says nothing of whether it resolves.
 struct Address {
   enum class Kind : std::uint8_t { kTcp, kUnix };
   Kind kind = Kind::kTcp;

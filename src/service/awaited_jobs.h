@@ -1,4 +1,6 @@
-// Which jobs somebody waits for, over whatever door: one tally that the daemon's doors share.
+// Which jobs somebody waits for, over whatever door: one tally that the daemon's doors share. It
+// answers one question: may the job of a client that went away be cancelled, or does another call
+// still want it? No door can tell alone, for one job may be awaited over several.
 #pragma once
 
 #include <chrono>
@@ -41,13 +43,16 @@ class AwaitedJobs {
   std::size_t size(Clock::time_point now = Clock::now());
 
  private:
+  // An entry is there while calls wait (`calls` > 0) or its time runs (`until` lies ahead), and
+  // goes with the later of the two. A time that is over is set back to zero by forget().
   struct Entry {
     std::size_t calls = 0;
     Clock::time_point until;     // counts so long even without calls
     std::function<void()> then;  // of when_unawaited()
   };
   using Entries = std::map<std::string, Entry>;
-  // Both under the lock. Of entries that are over.
+  // Both under the lock. forget() ends the times that have passed by `now`, with the entries that
+  // had nothing else; remove() takes an entry out and calls what was waiting for that.
   void forget(Clock::time_point now);
   void remove(Entries::iterator entry);
 

@@ -1,15 +1,20 @@
-// When the daemon is ready, and what its kinds are called.
+// When the daemon is ready, and what its kinds are called. All doors ask here, so that health over
+// gRPC, /readyz and GetStatus never disagree.
 #include "service/backend.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace cuzk::service {
 
 base::Result<std::string> engine_kind_named(const Backend& backend, std::string_view name) {
+  CUZK_ASSERT(backend.engine != nullptr);
   if (name.empty()) return std::string();
   std::vector<std::string> names;
+  // The names are few; a map would be no faster and one more thing to keep right.
   for (const engine::JobType* type : backend.engine->types().all()) {
     if (name == type->name || name == backend.public_kind_name(type->name)) return type->name;
     names.push_back(type->name);
@@ -20,6 +25,7 @@ base::Result<std::string> engine_kind_named(const Backend& backend, std::string_
 }
 
 Readiness readiness(const engine::EngineReport& report) {
+  // First, for an operator asked for it: whoever looks should not search for a broken device.
   if (report.draining) return {false, "draining: what is accepted goes on, nothing new is taken"};
   const auto& devices = report.executor.devices;
   const bool usable = std::any_of(devices.begin(), devices.end(),

@@ -26,7 +26,8 @@ enum class ProofKind : std::uint8_t {
   kWinningPost = 4,
 };
 
-// A Filecoin proof as a client asks for it, nothing checked yet.
+// A Filecoin proof as a client asks for it, nothing checked yet. Fields that its kind does not use
+// are empty or ignored; whoever turns it into a job says which of them it misses.
 struct ProofRequest {
   std::string request_id;
   ProofKind kind = ProofKind::kUnspecified;
@@ -51,12 +52,13 @@ struct CircuitRequest {
   base::Bytes witness;  // a .wtns file
 };
 
-// Thread-safe functions; all outlive the doors.
+// Thread-safe functions; all outlive the doors. `engine` is set, and lives longer than they do.
 struct Backend {
   engine::Engine* engine = nullptr;
   // The job of a request. Errors are the client's fault: kInvalidArgument names the field,
-  // kUnsupported what this build does not prove. What can only be seen in the bytes is found by
-  // the engine when the job is submitted.
+  // kUnsupported what this build does not prove. What can only be seen in the bytes is found by the
+  // engine when the job is submitted. Called from lanes and from threads of connections, so it may
+  // take its time.
   std::function<base::Result<engine::SubmitRequest>(ProofRequest)> proof_job;
   // kNotFound names the circuits that there are.
   std::function<base::Result<engine::SubmitRequest>(CircuitRequest)> circuit_job;

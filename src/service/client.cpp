@@ -1,4 +1,6 @@
-// Synchronous calls on one channel; a stop request cancels the call it was given to.
+// Synchronous calls on one channel; a stop request cancels the call it was given to. Errors come
+// back as the kinds that the daemon made codes of (grpc_status.h). Several kinds share a code, so
+// the kind that arrives is that of the code and the sentence is the daemon's own.
 #include "service/client.h"
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "service/client_json.h"
 #include "service/proto/jobs.grpc.pb.h"
@@ -23,11 +26,14 @@ using base::ErrorKind;
 namespace jobs_wire = jobs::v1;
 
 constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
+// Small enough to begin arriving at once, large enough that the frame of a piece costs nothing.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 // For calls that only ask: a daemon that is there answers far sooner.
 constexpr std::chrono::seconds kAskTimeout{30};
 constexpr std::chrono::minutes kSubmitTimeout{10};
 
+// The way back of grpc_code(). Kinds of one code ask the same of a client, so one of them is
+// enough.
 ErrorKind kind_of(grpc::StatusCode code) {
   switch (code) {
     case grpc::StatusCode::INVALID_ARGUMENT:
@@ -46,12 +52,14 @@ ErrorKind kind_of(grpc::StatusCode code) {
   }
 }
 
+// Empty for an empty path, which the library takes for "none" or for the system's authorities.
 base::Result<std::string> read_pem(const std::filesystem::path& path) {
   if (path.empty()) return std::string();
   CUZK_TRY(const base::Bytes bytes, base::read_file(path, kPemBytesMax));
   return std::string(bytes.begin(), bytes.end());
 }
 
+// An authority or a certificate asks for TLS: a client that was given one never talks plain.
 base::Result<std::shared_ptr<grpc::ChannelCredentials>> credentials_of(
     const ClientOptions& options) {
   const bool secure = options.tls || !options.authority.empty() || !options.certificate.empty();
@@ -65,10 +73,16 @@ base::Result<std::shared_ptr<grpc::ChannelCredentials>> credentials_of(
 
 int wire_priority(const std::optional<engine::Priority>& priority) {
   if (!priority) return 0;
+  static_assert(static_cast<int>(engine::Priority::kLow) == 4 - v1::LOW);
+  static_assert(static_cast<int>(engine::Priority::kCritical) == 4 - v1::CRITICAL);
   return 4 - static_cast<int>(*priority);  // low 1 to critical 4 in both protocols
 }
 
+// The number of a state by its word, for queries.
 base::Result<int> wire_state(const std::string& word) {
+  // The protocol counts from 1, with 0 for "none", in the order of the engine.
+  static_assert(jobs_wire::QUEUED == 1 &&
+                std::size_t{jobs_wire::CANCELLED} == engine::kJobStateCount);
   for (std::size_t i = 0; i < engine::kJobStateCount; ++i) {
     const auto state = static_cast<engine::JobState>(i);
     if (engine::to_string(state) == word) return static_cast<int>(i) + 1;
@@ -82,9 +96,12 @@ void put(const base::Bytes& bytes, std::string* field) {
   field->assign(bytes.begin(), bytes.end());
 }
 
+// Copies: the request stays the caller's, who may send it again.
 v1::SubmitProofRequest proof_message(const ProofRequest& request) {
   v1::SubmitProofRequest message;
   message.set_request_id(request.request_id);
+  static_assert(static_cast<int>(ProofKind::kPorep) == v1::POREP_SEAL_COMMIT);
+  static_assert(static_cast<int>(ProofKind::kWinningPost) == v1::WINNING_POST);
   message.set_proof_kind(static_cast<v1::ProofKind>(request.kind));
   message.set_sector_size(request.sector_size);
   message.set_registered_proof(request.registered_proof);
@@ -102,6 +119,7 @@ v1::SubmitProofRequest proof_message(const ProofRequest& request) {
   return message;
 }
 
+// Bytes of a proof do not stand in its JSON, so they come apart.
 Client::Awaited awaited_of(const jobs_wire::AwaitJobResponse& reply) {
   Client::Awaited awaited;
   awaited.job = message_json(reply.job());
@@ -112,11 +130,15 @@ Client::Awaited awaited_of(const jobs_wire::AwaitJobResponse& reply) {
 
 }  // namespace
 
+// One connection and what is open on it. open_ has every wait of begin() from before its call is
+// started until its completion has run; completions come from threads of the library, use this
+// object last under mutex_, and are all over when the destructor returns.
 class Client::Channel {
  public:
   Channel(const ClientOptions& options, const std::shared_ptr<grpc::ChannelCredentials>& with)
       : address_(options.address), token_(options.token) {
     grpc::ChannelArguments arguments;
+    // The daemon's limit is its own to tell, with a sentence; here nothing is cut.
     arguments.SetMaxReceiveMessageSize(-1);
     arguments.SetMaxSendMessageSize(-1);
     channel_ = grpc::CreateCustomChannel(address_.grpc_target(), with, arguments);
@@ -125,6 +147,7 @@ class Client::Channel {
   }
 
   ~Channel() {
+    // Copied: a completion takes its wait off the set while this goes through it.
     std::unique_lock lock(mutex_);
     const std::set<std::shared_ptr<OpenWait>> open = open_;
     lock.unlock();  // a cancelled call may end within this one
@@ -136,13 +159,17 @@ class Client::Channel {
   v1::ProvingEngine::Stub& proving() { return *proving_; }
   jobs_wire::JobService::Stub& jobs() { return *jobs_; }
 
+  // What every call carries. Without a `timeout` a call has no deadline and lasts until it is
+  // answered, cancelled or the connection breaks.
   void prepare(grpc::ClientContext& context,
                std::optional<std::chrono::milliseconds> timeout) const {
     if (timeout) context.set_deadline(std::chrono::system_clock::now() + *timeout);
     if (!token_.empty()) context.AddMetadata("authorization", "Bearer " + token_);
   }
 
+  // The daemon's sentence, or for what never reached a daemon one that says what to do.
   Error error_of(const grpc::Status& status) const {
+    // The library's own words for an answer in HTTP/1, as our HTTP port gives it.
     if (status.error_message().find("http1.x server") != std::string::npos) {
       return {ErrorKind::kUnavailable,
               fmt::format("{} speaks HTTP, not gRPC; the daemon's daemon.listen is meant "
@@ -153,6 +180,7 @@ class Client::Channel {
       return {kind_of(status.error_code()),
               status.error_message() + " (--token-file or CUZK_TOKEN)"};
     }
+    // The same code from a daemon that drains is told apart by the connection, which is there.
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
         channel_->GetState(false) != GRPC_CHANNEL_READY) {
       return {ErrorKind::kUnavailable,
@@ -173,13 +201,16 @@ class Client::Channel {
     prepare(context, timeout);
     Reply reply;
     const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+    // Blocks until the answer, the time limit or a cancellation.
     const grpc::Status status = (stub.*call)(&context, request, &reply);
     if (!status.ok()) return error_of(status);
     return message_json(reply);
   }
 
-  // A wait that no thread of ours sits in.
+  // A wait that no thread of ours sits in. The wait owns what the call points to; the set and the
+  // completion own the wait.
   void begin(const std::string& job_id, std::function<void(base::Result<Awaited>)> done) {
+    CUZK_ASSERT(done != nullptr);
     const auto wait = std::make_shared<OpenWait>();
     prepare(wait->context, std::nullopt);
     wait->request.set_job_id(job_id);
@@ -195,12 +226,15 @@ class Client::Channel {
                                  done(error_of(status));
                                }
                                const std::lock_guard lock(mutex_);
-                               open_.erase(wait);
+                               const std::size_t erased = open_.erase(wait);
+                               CUZK_ASSERT(erased == 1);
+                               // Within the lock: once it is free the object may be gone.
                                closed_.notify_all();
                              });
   }
 
  private:
+  // What one call of begin() reads and writes while it is open.
   struct OpenWait {
     grpc::ClientContext context;
     jobs_wire::AwaitJobRequest request;
@@ -220,6 +254,7 @@ class Client::Channel {
 Client::Client(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
 Client::~Client() = default;
 
+// Reads files and sets up; whether a daemon is there shows with the first call.
 base::Result<std::unique_ptr<Client>> Client::make(const ClientOptions& options) {
   CUZK_TRY(const auto credentials, credentials_of(options));
   return std::unique_ptr<Client>(new Client(std::make_unique<Channel>(options, credentials)));
@@ -232,6 +267,7 @@ base::Result<Client::Json> Client::submit_proof(const ProofRequest& request) {
 
 namespace {
 
+// The witness within, for one that fits a piece.
 jobs_wire::SubmitCircuitJobRequest circuit_message(const CircuitRequest& request) {
   jobs_wire::SubmitCircuitJobRequest message;
   message.set_request_id(request.request_id);
@@ -261,18 +297,22 @@ base::Result<Client::Json> Client::submit_circuit(const CircuitRequest& request)
   header->set_priority(static_cast<jobs_wire::JobPriority>(wire_priority(request.priority)));
   header->set_deadline_ms(static_cast<std::uint64_t>(request.deadline_ms.value_or(0)));
   header->set_witness_bytes(request.witness.size());
+  // The header alone, so that a refusal of it comes before the witness is sent.
   bool open = stream->Write(message);
   for (std::size_t at = 0; open && at < request.witness.size(); at += kPieceBytes) {
     const std::size_t size = std::min(kPieceBytes, request.witness.size() - at);
+    // Takes the place of what the message held: a part is the header or a piece.
     message.set_witness(request.witness.data() + at, size);
     open = stream->Write(message);
   }
+  // A write that fails means that the daemon has answered already; Finish() tells what.
   stream->WritesDone();
   const grpc::Status status = stream->Finish();
   if (!status.ok()) return channel_->error_of(status);
   return message_json(reply);
 }
 
+// The time is the daemon's to keep: it answers "not over yet" with how the job stands.
 base::Result<Client::Awaited> Client::await(const std::string& job_id,
                                             std::optional<Milliseconds> timeout,
                                             std::stop_token stop) {
@@ -296,6 +336,7 @@ void Client::await_then(const std::string& job_id,
   channel_->begin(job_id, std::move(done));
 }
 
+// Blocks in Read() between events; `stop` and `seen` end it by cancelling the call.
 base::Status Client::watch(const std::string& job_id, const std::function<bool(const Json&)>& seen,
                            std::stop_token stop) {
   grpc::ClientContext context;
@@ -307,8 +348,10 @@ base::Status Client::watch(const std::string& job_id, const std::function<bool(c
   jobs_wire::JobEvent event;
   bool wanted = true;
   while (wanted && stream->Read(&event)) wanted = seen(message_json(event));
+  // Whoever has seen enough cancels the stream, and that is no error of it.
   if (!wanted) context.TryCancel();
   const grpc::Status status = stream->Finish();
+  // A job that is over ends the stream well.
   if (status.ok() || !wanted) return base::ok_status();
   return channel_->error_of(status);
 }
@@ -319,6 +362,7 @@ base::Result<Client::Json> Client::find(const std::string& job_id) {
   return channel_->ask(channel_->jobs(), &jobs_wire::JobService::Stub::GetJob, request);
 }
 
+// States are words here and numbers on the wire, so that scripts need no table.
 base::Result<Client::Json> Client::list(const ListQuery& query) {
   jobs_wire::ListJobsRequest request;
   for (const std::string& word : query.states) {
@@ -347,6 +391,7 @@ base::Result<Client::Json> Client::kinds() {
                        jobs_wire::ListKindsRequest());
 }
 
+// No time limit: a key of a large sector takes minutes.
 base::Result<Client::Json> Client::preload(const std::string& circuit_id, std::stop_token stop) {
   v1::PreloadSrsRequest request;
   request.set_circuit_id(circuit_id);
@@ -360,6 +405,7 @@ base::Result<Client::Json> Client::evict(const std::string& circuit_id) {
   return channel_->ask(channel_->proving(), &v1::ProvingEngine::Stub::EvictSRS, request);
 }
 
+// The text is the only field of the reply.
 base::Result<std::string> Client::metrics() {
   CUZK_TRY(const Json reply,
            channel_->ask(channel_->proving(), &v1::ProvingEngine::Stub::GetMetrics,

@@ -24,6 +24,8 @@
 
 namespace cuzk::service {
 
+// How a daemon is reached. Tokens and certificates go together with any address; what the daemon
+// does not ask for it ignores.
 struct ClientOptions {
   Address address = {Address::Kind::kTcp, "127.0.0.1", 9820, {}};
   std::string token;  // empty: none is shown
@@ -32,7 +34,10 @@ struct ClientOptions {
   bool tls = false;  // TLS with the system's authorities
 };
 
-// Thread-safe.
+// Thread-safe. Calls share one connection and do not wait for each other. Those that only ask give
+// up after half a minute, submissions after ten minutes; await, watch and preload last as long as
+// the daemon lets them. Daemon gone, wrong port, missing token: the sentence says what to do about
+// it.
 class Client {
  public:
   using Json = nlohmann::ordered_json;
@@ -42,9 +47,12 @@ class Client {
   static base::Result<std::unique_ptr<Client>> make(const ClientOptions& options);
   ~Client();
 
+  // The answer has job_id and queue_position, and whether the job was joined: the same request id
+  // with the same input is one job. It is durable when this returns.
   base::Result<Json> submit_proof(const ProofRequest& request);
   base::Result<Json> submit_circuit(const CircuitRequest& request);
 
+  // How a wait ended: `job` is final unless `timed_out`.
   struct Awaited {
     Json job;
     base::Bytes result;  // of a completed job
@@ -62,7 +70,10 @@ class Client {
   base::Status watch(const std::string& job_id, const std::function<bool(const Json&)>& seen,
                      std::stop_token stop);
 
+  // Errors: kNotFound.
   base::Result<Json> find(const std::string& job_id);
+  // A page of jobs in the order of their sequence; `next_after_sequence` of an answer begins the
+  // next one. An unknown word in `states` is refused here, without a call.
   struct ListQuery {
     std::vector<std::string> states;  // "queued", ...
     std::string kind;
@@ -70,14 +81,21 @@ class Client {
     std::uint32_t page_size = 100;
   };
   base::Result<Json> list(const ListQuery& query);
+  // The answer tells the state after the call and whether the job was running before it.
   base::Result<Json> cancel(const std::string& job_id);
+  // The state of the daemon as GetStatus tells it, and what kinds and keys there are.
   base::Result<Json> status();
   base::Result<Json> kinds();
+  // Returns when the key is loaded, which may take minutes. `stop` ends the call alone: a load that
+  // has begun goes on in the daemon.
   base::Result<Json> preload(const std::string& circuit_id, std::stop_token stop = {});
+  // Errors: kNotFound for no such key, kUnavailable while it is in use.
   base::Result<Json> evict(const std::string& circuit_id);
+  // The text that the daemon shows to Prometheus.
   base::Result<std::string> metrics();
 
  private:
+  // Holds the types of gRPC, so that who includes this file does not include theirs.
   class Channel;
   explicit Client(std::unique_ptr<Channel> channel);
   std::unique_ptr<Channel> channel_;

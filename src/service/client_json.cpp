@@ -1,4 +1,5 @@
-// By reflection, because protobuf's own JSON shows 64-bit numbers as strings.
+// By reflection, because protobuf's own JSON shows 64-bit numbers as strings. Scripts would have to
+// turn those back, and would find members missing that are zero.
 #include "service/client_json.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using Json = nlohmann::ordered_json;
 
+// "COMPLETED" is "completed", "JOB_STATE_UNSPECIFIED" is "unspecified".
 std::string enum_word(std::string_view name) {
   constexpr std::string_view kNone = "UNSPECIFIED";
   if (name.ends_with(kNone)) name = kNone;
@@ -63,11 +65,13 @@ Json value_json(const Message& message, const FieldDescriptor& field, int index)
 
 }  // namespace
 
+// The order of the members is that of the proto file; a message within that is not there has none.
 Json message_json(const Message& message) {
   Json out = Json::object();
   const auto* type = message.GetDescriptor();
   for (int i = 0; i < type->field_count(); ++i) {
     const FieldDescriptor& field = *type->field(i);
+    // Witnesses and proofs: they are given apart, as bytes.
     if (field.type() == FieldDescriptor::TYPE_BYTES) continue;
     if (field.is_repeated()) {
       Json list = Json::array();

@@ -29,7 +29,10 @@ enum class OnDisconnect : std::uint8_t { kContinue, kCancel };
 enum class CpuUse : std::uint8_t { kFallback, kNever, kOnly };
 enum class LogFormat : std::uint8_t { kText, kJson, kJournald };
 
+// Plain values with the defaults of their keys. What parse_config gives has passed check_config and
+// the limits of each key; what a program fills in itself has passed nothing.
 struct Config {
+  // Listeners of both protocols, and how calls and the end of the process are dealt with.
   struct Daemon {
     // gRPC. One or more; TCP and unix sockets may be mixed.
     std::vector<Address> listen = {{Address::Kind::kTcp, "127.0.0.1", 9820, {}}};
@@ -69,6 +72,7 @@ struct Config {
     bool dashboard = true;
   } http;
 
+  // Bytes of the host's memory.
   struct Memory {
     // As base::resolve_budget reads it: "auto", "none", or a size.
     std::string total_budget = "auto";
@@ -78,6 +82,7 @@ struct Config {
     std::optional<std::uint64_t> critical_reserve_bytes;
   } memory;
 
+  // Which devices prove, and how.
   struct Gpus {
     std::vector<std::uint32_t> devices;  // ordinals; empty: all that are usable
     std::uint32_t gpu_threads = 0;       // finish workers; 0: chosen from the CPUs
@@ -88,6 +93,7 @@ struct Config {
     CpuUse cpu = CpuUse::kFallback;
   } gpus;
 
+  // Bounds of the queue, and what happens to devices and jobs that fail again and again.
   struct Scheduler {
     std::uint64_t queue_max = 10'000;
     std::uint32_t jobs_in_flight_max = 0;  // 0: chosen from the workers, 4 at least
@@ -106,17 +112,20 @@ struct Config {
     bool worker_process = true;  // proving code runs beside the daemon and may crash there
   } pipeline;
 
+  // Proving keys: where they lie and which are wanted at once.
   struct Srs {
     std::filesystem::path param_cache;       // empty: FIL_PROOFS_PARAMETER_CACHE, else the default
     std::vector<std::string> load_at_start;  // circuit ids, e.g. "porep-32g"
   } srs;
 
+  // Accepted jobs and results on disk. The first bound of the two that is reached counts.
   struct Journal {
     std::filesystem::path folder;  // empty: STATE_DIRECTORY, else $XDG_STATE_HOME or ~/.local/state
     std::chrono::milliseconds retention_age{7LL * 24 * 3600 * 1000};
     std::uint64_t retention_bytes = std::uint64_t{1} << 30;
   } journal;
 
+  // Both can change while the daemon runs.
   struct Logging {
     base::LogLevel level = base::LogLevel::kInfo;
     LogFormat format = LogFormat::kText;
@@ -154,7 +163,8 @@ base::Status check_config(const Config& config);
 // each key. `only_differences`: keys that differ from the defaults.
 std::string to_toml(const Config& config, bool only_differences = false);
 
-// What a running daemon does with a new configuration.
+// What a running daemon does with a new configuration. Nothing is done by it: whoever takes it over
+// applies `config`.
 struct ReloadPlan {
   Config config;                     // the old one with all that can change taken over
   std::vector<std::string> changed;  // keys that were

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "service/config.h"
 #include "service/config_keys.h"
@@ -19,11 +20,13 @@ constexpr std::uint64_t kTokenFileBytesMax = std::uint64_t{1} << 20;
 constexpr std::size_t kTokenBytesMin = 16, kTokenBytesMax = 512;
 constexpr std::size_t kNameBytesMax = 64;
 
+// Of values that are fine one by one.
 base::Error mismatch(std::string message) {
   return {base::ErrorKind::kMismatch, std::move(message)};
 }
 
-// Levenshtein's distance, for names of a line at most.
+// Levenshtein's distance, for names of a line at most. One row of the table is kept: O(a b) time,
+// O(b) memory; names are cut before they come here.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -37,11 +40,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
       diagonal = above;
     }
   }
+  CUZK_ASSERT(row.back() <= std::max(a.size(), b.size()));
   return row.back();
 }
 
+// "listen" of "daemon.listen"; the whole of a name without a dot.
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
+// Characters that need no escape in a path, for a circuit is named in those of the REST mirror.
 base::Status check_circuit_name(const std::string& name) {
   const bool odd = std::any_of(name.begin(), name.end(), [](char c) {
     return !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
@@ -54,6 +60,7 @@ base::Status check_circuit_name(const std::string& name) {
   return base::ok_status();
 }
 
+// Whether the file is there and is a key is asked when it is opened, not here.
 base::Result<Config::Circuit> read_circuit(const ConfigValue& value) {
   CUZK_TRY(const auto table, value_as<ConfigValue::Table>(value, "a table with name and zkey"));
   Config::Circuit circuit;
@@ -76,6 +83,8 @@ base::Result<Config::Circuit> read_circuit(const ConfigValue& value) {
   return circuit;
 }
 
+// Addresses once each, and no open door: who listens where other machines come, and asks them for
+// neither token nor certificate, has to say that this is meant (auth.required = "never").
 base::Status check_listeners(const Config& config) {
   if (config.daemon.listen.empty()) return mismatch("daemon.listen: no address is given");
   std::vector<Address> all = config.daemon.listen;
@@ -84,6 +93,7 @@ base::Status check_listeners(const Config& config) {
   bool remote = false;
   for (const Address& address : all) {
     remote = remote || !address.is_local();
+    // Two listeners may both leave the port to the system.
     const bool chosen = address.kind == Address::Kind::kTcp && address.port == 0;
     if (!chosen && !seen.insert(address.to_string()).second) {
       return mismatch(fmt::format("daemon: {} is listened on twice", address.to_string()));
@@ -104,9 +114,11 @@ base::Status check_listeners(const Config& config) {
 
 }  // namespace
 
+// Each row is compared: some tens of short names, and only for a key that does not exist.
 std::string nearest_key(std::string_view name) {
   name = name.substr(0, 2 * kNameBytesMax);
   std::string best;
+  // Two wrong letters, or a quarter of a long name; what is farther is a guess.
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 4) + 1;
   const auto offer = [&](std::string_view candidate) {
     // The same word in another section is nearer than any other name.
@@ -118,6 +130,7 @@ std::string nearest_key(std::string_view name) {
   return best;
 }
 
+// In the order of the file; the first fault ends it.
 base::Result<std::vector<Config::Circuit>> read_circuits(const ConfigValue& value) {
   const auto* list = std::get_if<ConfigValue::List>(&value.content);
   if (list == nullptr) {
@@ -138,6 +151,7 @@ base::Result<std::vector<Config::Circuit>> read_circuits(const ConfigValue& valu
   return circuits;
 }
 
+// The first that is wrong: these are few, and one often follows from another.
 base::Status check_config(const Config& config) {
   if (config.tls.certificate.empty() != config.tls.key.empty()) {
     return mismatch("tls: certificate and key go together, one of them is not set");
@@ -151,6 +165,7 @@ base::Status check_config(const Config& config) {
   return check_listeners(config);
 }
 
+// The largest unit that divides it, so nothing is rounded.
 std::string show_size(std::uint64_t bytes) {
   constexpr std::pair<const char*, int> kUnits[] = {
       {"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}};
@@ -162,6 +177,7 @@ std::string show_size(std::uint64_t bytes) {
   return fmt::format("\"{}B\"", bytes);
 }
 
+// A margin that leaves nothing is refused: a budget of 0 would mean that there is none.
 base::Result<std::uint64_t> memory_budget_bytes(const Config& config,
                                                 const base::MemoryLimits& limits) {
   const auto& memory = config.memory;
@@ -170,6 +186,7 @@ base::Result<std::uint64_t> memory_budget_bytes(const Config& config,
     if (!budget.ok()) return std::move(budget).error().within("memory.total_budget");
     return budget;
   }
+  // The margin of the configuration in place of resolve_budget's own.
   const std::uint64_t limit_bytes = limits.limit_bytes();
   if (*memory.safety_margin_bytes >= limit_bytes) {
     return value_fault(fmt::format("memory.safety_margin: {} leaves nothing of {}",
@@ -179,8 +196,10 @@ base::Result<std::uint64_t> memory_budget_bytes(const Config& config,
   return limit_bytes - *memory.safety_margin_bytes;
 }
 
+// Line by line: a comment is cut off, then white space at the end; what is left is a token.
 base::Result<std::vector<std::string>> read_tokens(const std::filesystem::path& path) {
   CUZK_TRY(const base::Bytes bytes, base::read_file(path, kTokenFileBytesMax));
+  // 0007: neither the owner nor of the file's group.
   struct stat facts = {};
   if (::stat(path.c_str(), &facts) == 0 && (facts.st_mode & 0007) != 0) {
     return value_fault(
@@ -211,7 +230,8 @@ base::Result<std::vector<std::string>> read_tokens(const std::filesystem::path& 
 }
 
 bool token_matches(const std::vector<std::string>& tokens, std::string_view presented) {
-  // Every byte of every token is looked at, whatever came before.
+  // Every byte of every token is looked at, whatever came before. What is presented is read round
+  // and round, so that its length does not show in the time either.
   bool found = false;
   for (const std::string& token : tokens) {
     unsigned difference = token.size() == presented.size() ? 0 : 1;

@@ -1,4 +1,5 @@
-// Times as people write them in a configuration: "30s", "5m", "1h 30m".
+// Times as people write them in a configuration: "30s", "5m", "1h 30m". Also the `timeout` of a
+// wait over HTTP.
 #pragma once
 
 #include <chrono>

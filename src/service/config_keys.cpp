@@ -1,10 +1,13 @@
 // The rows, by section. Limits are what could be meant; a zero too many is refused with both ends.
+// A key is live when its value is asked for at each use or handed on by Door::reload; what sockets,
+// threads and budgets are made from needs a restart.
 #include "service/config_keys.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
+#include "base/check.h"
 #include "service/config_readers.h"
 
 namespace cuzk::service {
@@ -23,11 +26,13 @@ constexpr milliseconds kNone{0}, kSecond{1000}, kHour{3'600'000}, kDay{86'400'00
 
 void append(Keys& all, Keys more) { std::move(more.begin(), more.end(), std::back_inserter(all)); }
 
+// A text alone; the error of parse_address shows a right one.
 base::Result<Address> read_address(const ConfigValue& value) {
   CUZK_TRY(const std::string text, value_as<std::string>(value, "an address in quotes"));
   return parse_address(text);
 }
 
+// Keys whose values are of no common type follow, a function each.
 ConfigKey listen_key() {
   return make_key(
       "daemon.listen", "Where gRPC listens: host:port, unix:///path, or a list of them.", kRestart,
@@ -38,6 +43,7 @@ ConfigKey listen_key() {
       });
 }
 
+// An empty text is a value here: HTTP is off. Anything else is an address or a fault.
 ConfigKey status_listen_key() {
   using Maybe = std::optional<Address>;
   return make_key(
@@ -53,6 +59,7 @@ ConfigKey status_listen_key() {
       [](const Maybe& one) { return quote_toml(one ? one->to_string() : ""); });
 }
 
+// Octal and in quotes: numbers of TOML have no leading zero, and 660 would be another mode.
 ConfigKey socket_mode_key() {
   const auto parse = [](const ConfigValue& value) -> base::Result<std::uint32_t> {
     CUZK_TRY(const std::string text, value_as<std::string>(value, "octal digits in quotes"));
@@ -69,6 +76,7 @@ ConfigKey socket_mode_key() {
                   [](std::uint32_t mode) { return fmt::format("\"{:04o}\"", mode); });
 }
 
+// The largest message ends below 2 GiB, which protobuf's own lengths do not go beyond.
 Keys daemon_keys() {
   Keys keys = {listen_key(), status_listen_key(), socket_mode_key()};
   append(keys,
@@ -94,6 +102,7 @@ Keys daemon_keys() {
   return keys;
 }
 
+// A token file is read again at a reload even when its name stays; certificates are watched.
 Keys access_keys() {
   return {
       path_key("tls.certificate", "PEM chain of the gRPC server; empty: no TLS.", kRestart,
@@ -110,6 +119,7 @@ Keys access_keys() {
                                                                  {"never", AuthRequired::kNever}})};
 }
 
+// Timeouts end at a tenth of a second: shorter ones would cut off clients that do nothing wrong.
 Keys http_keys() {
   return {number_key("http.max_connections",
                      "Open connections; the longest idle one makes room for a new one.", kRestart,
@@ -125,6 +135,8 @@ Keys http_keys() {
           flag_key("http.dashboard", "The page at /.", kRestart, CUZK_FIELD(http.dashboard))};
 }
 
+// Kept as text, since what "auto" is depends on the machine: memory_budget_bytes() says it there. A
+// size is kept in its shortest spelling, so that two of one value are no change.
 ConfigKey budget_key() {
   const auto parse = [](const ConfigValue& value) -> base::Result<std::string> {
     const auto* text = std::get_if<std::string>(&value.content);
@@ -145,6 +157,7 @@ ConfigKey budget_key() {
                   [](const std::string& text) { return quote_toml(text); });
 }
 
+// Not set has no spelling; it is shown as a comment.
 ConfigKey margin_key() {
   using Maybe = std::optional<std::uint64_t>;
   const auto parse = [](const ConfigValue& value) -> base::Result<Maybe> {
@@ -158,6 +171,7 @@ ConfigKey margin_key() {
                   [](const Maybe& bytes) { return bytes ? show_size(*bytes) : std::string(); });
 }
 
+// A reserve of none is 0; "auto" is chosen from the parameters that are there.
 ConfigKey reserve_key() {
   using Maybe = std::optional<std::uint64_t>;
   const auto parse = [](const ConfigValue& value) -> base::Result<Maybe> {
@@ -174,6 +188,7 @@ ConfigKey reserve_key() {
       [](const Maybe& bytes) { return bytes ? show_size(*bytes) : quote_toml("auto"); });
 }
 
+// Whether there is a card of a number is seen when it is opened, and said then.
 ConfigKey devices_key() {
   using Devices = std::vector<std::uint32_t>;
   const auto one = [](const ConfigValue& value) -> base::Result<std::uint32_t> {
@@ -198,6 +213,7 @@ ConfigKey devices_key() {
       });
 }
 
+// Less than 256 MiB is a slip of the unit rather than a wish.
 ConfigKey card_memory_key() {
   using Maybe = std::optional<std::uint64_t>;
   const auto parse = [](const ConfigValue& value) -> base::Result<Maybe> {
@@ -216,6 +232,7 @@ ConfigKey card_memory_key() {
                   });
 }
 
+// Memory and devices.
 Keys resource_keys() {
   return {budget_key(),
           margin_key(),
@@ -236,6 +253,7 @@ Keys resource_keys() {
                                                                {"only", CpuUse::kOnly}})};
 }
 
+// 0 stands for "chosen here" or "no bound" only where a sentence says so.
 Keys scheduler_keys() {
   return {
       number_key("scheduler.queue_max", "Unfinished jobs; more are refused. 0: no bound.", kRestart,
@@ -263,6 +281,7 @@ Keys scheduler_keys() {
                CUZK_FIELD(pipeline.worker_process))};
 }
 
+// Which circuits there are is not known here; an unknown one is refused at the start.
 ConfigKey load_at_start_key() {
   using Names = std::vector<std::string>;
   const auto one = [](const ConfigValue& value) -> base::Result<std::string> {
@@ -279,6 +298,7 @@ ConfigKey load_at_start_key() {
       [](const Names& all) { return show_list(all, quote_toml); });
 }
 
+// Keys to prove with, and the journal.
 Keys storage_keys() {
   return {path_key("srs.param_cache",
                    "Folder of parameter files; empty: $FIL_PROOFS_PARAMETER_CACHE or "
@@ -295,6 +315,7 @@ Keys storage_keys() {
                    kRestart, CUZK_FIELD(journal.retention_bytes), kMiB, 1024 * kTiB)};
 }
 
+// The later words are those of the Rust daemon; shown are the first.
 Keys logging_keys() {
   using base::LogLevel;
   return {
@@ -317,11 +338,16 @@ Keys logging_keys() {
 
 #undef CUZK_FIELD
 
+// In this order they are shown.
 Keys make_config_keys() {
   Keys keys;
   for (Keys (*const section)() : {daemon_keys, access_keys, http_keys, resource_keys,
                                   scheduler_keys, storage_keys, logging_keys}) {
     append(keys, section());
+  }
+  for (const ConfigKey& key : keys) {
+    CUZK_ASSERT(key.read != nullptr && key.show != nullptr && key.copy != nullptr);
+    CUZK_ASSERT(key.name.find('.') != std::string::npos && !key.note.empty());
   }
   return keys;
 }
@@ -333,6 +359,7 @@ const std::vector<ConfigKey>& config_keys() {
   return keys;
 }
 
+// The reasons name the key that does the same here, where there is one.
 const std::vector<RetiredKey>& retired_keys() {
   static const std::vector<RetiredKey> keys = {
       {"daemon.grpc_threads", "ignored: gRPC chooses its threads from the CPUs", "0"},

@@ -14,6 +14,8 @@
 
 namespace cuzk::service {
 
+// Names stand once, and those of a section together. All three functions are set and use the same
+// field of Config, so what is read is what is shown and copied.
 struct ConfigKey {
   std::string name;  // "daemon.listen"
   std::string note;  // one sentence for people
@@ -26,6 +28,7 @@ struct ConfigKey {
   std::function<void(Config&, const Config&)> copy;
 };
 
+// In the order in which people see them. Made at the first call, thread-safe, never changed.
 const std::vector<ConfigKey>& config_keys();
 
 // A key of the Rust daemon, or of an earlier version, that does nothing here. A warning says

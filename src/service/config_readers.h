@@ -1,5 +1,7 @@
 // Rows of the key table by the type of their value. A field is given as a function that returns a
-// reference to it, so that reading, showing and copying use the same one.
+// reference to it, so that reading, showing and copying use the same one. What each type takes and
+// with which words it refuses is said here once; the rows (config_keys.cpp) have names, limits and
+// fields alone.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The one file that includes toml++, whose headers are heavy.
+// The one file that includes toml++, whose headers are heavy. The tree is copied into ours, so no
+// type of the library and none of its exceptions leaves it.
 #include <algorithm>
 #include <exception>
 
@@ -15,6 +16,7 @@ namespace {
 
 ConfigValue convert(const toml::node& node);
 
+// Members with the lines of their names; a name stands once, as TOML demands.
 ConfigValue::Table convert_table(const toml::table& table) {
   ConfigValue::Table members;
   for (const auto& [key, node] : table) {
@@ -51,10 +53,12 @@ ConfigValue convert(const toml::node& node) {
 
 }  // namespace
 
+// The line is that of the place where the library gave up, which may be after the slip itself.
 base::Result<ConfigValue> read_toml(std::string_view text, std::string_view source) {
   try {
     return convert(toml::parse(text));
   } catch (const toml::parse_error& error) {
+    // A description may quote a line of any length.
     return base::Error{base::ErrorKind::kMalformed,
                        fmt::format("{}:{}: not TOML: {}", source, error.source().begin.line,
                                    std::string_view(error.description()).substr(0, 256))};
@@ -64,7 +68,9 @@ base::Result<ConfigValue> read_toml(std::string_view text, std::string_view sour
   }
 }
 
+// By the places of the variant's types; the first one stands for what no key takes.
 std::string_view ConfigValue::kind_name() const {
+  static_assert(std::variant_size_v<decltype(content)> == 7);
   switch (content.index()) {
     case 1: return "true or false";
     case 2: return "an integer";
@@ -76,6 +82,7 @@ std::string_view ConfigValue::kind_name() const {
   return "a date or a time";
 }
 
+// Quotes, backslashes and control characters are escaped; bytes of UTF-8 stay as they are.
 std::string quote_toml(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

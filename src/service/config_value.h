@@ -1,4 +1,5 @@
-// A TOML document as a plain tree, so that one file alone knows the library that reads it.
+// A TOML document as a plain tree, so that one file alone knows the library that reads it. Every
+// value keeps its line, because that is what a sentence about a configuration has to name.
 #pragma once
 
 #include <cstdint>

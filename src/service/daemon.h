@@ -17,6 +17,8 @@
 namespace cuzk::service {
 
 // A way in: a server of one protocol with all addresses it listens on. Calls come from one thread.
+// start() once, then any number of reload() and drain(), then stop(), which may come again and then
+// does nothing; destroying an open door stops it.
 class Door {
  public:
   virtual ~Door() = default;
@@ -32,6 +34,8 @@ class Door {
   virtual void stop(std::chrono::milliseconds grace) = 0;
 };
 
+// Doors [0, started_count_) are open. All calls come from one thread, the program's; doors and
+// engine have threads of their own. The engine is not owned, but stopped by stop() for good.
 class Daemon {
  public:
   // Borrows the engine of `backend`.
@@ -40,7 +44,7 @@ class Daemon {
   Daemon& operator=(const Daemon&) = delete;
   ~Daemon();  // stops
 
-  // All doors, or none and an error.
+  // All doors, or none and an error. Called once. An error leaves the engine running.
   base::Status start();
   std::vector<std::string> addresses() const;
   // What changed and what needs a restart (plan_reload).

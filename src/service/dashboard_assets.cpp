@@ -1,4 +1,5 @@
-// cmake/embed_dashboard.cmake makes the arrays from src/service/dashboard/.
+// cmake/embed_dashboard.cmake makes the arrays from src/service/dashboard/. The page names the
+// other three by these paths, and its policy (http_door.cpp) lets it load nothing else.
 #include "service/dashboard_assets.h"
 
 #include <algorithm>

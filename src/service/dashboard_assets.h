@@ -1,4 +1,5 @@
 // The files of the dashboard, in the program itself: the page needs no other host and no folder.
+// They live as long as the program, and no file of the machine can be reached through them.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,10 @@
-// Bookkeeping of events and samples under one mutex; nothing here waits.
+// Bookkeeping of events and samples under one mutex; nothing here waits. An event costs a look-up,
+// a sample nothing that grows; a reader's answer walks the jobs that are not over.
 #include "service/dashboard_feed.h"
 
 #include <algorithm>
+
+#include "base/check.h"
 
 namespace cuzk::service {
 namespace {
@@ -9,19 +12,26 @@ namespace {
 using engine::EngineEvent;
 using engine::PartitionState;
 
+// As many as the page keeps.
 constexpr std::size_t kEndedMax = 100;
 constexpr std::size_t kSpansMax = 48;  // of a partition
 constexpr std::size_t kQueuedShownMax = 50;
+// What has half minutes alone begins where the seconds end, so the seconds must reach over one.
 constexpr std::size_t kRecentMax = 900;  // a quarter of an hour by seconds
 constexpr std::size_t kOlderMax = 2880;  // a day by half minutes
 constexpr std::int64_t kOlderStep_ms = 30'000;
+static_assert(kRecentMax * 1000 > kOlderStep_ms);
+static_assert(kOlderMax * kOlderStep_ms == 86'400'000);
 constexpr std::size_t kErrorBytesMax = 1000;
 constexpr std::size_t kKeysMax = 256;
 
 }  // namespace
 
+// In the engine's thread for this observer. A partition's move ends its last span by beginning the
+// next.
 void DashboardFeed::observe(const EngineEvent& event) {
   const std::lock_guard lock(mutex_);
+  // A job of an earlier process is first heard of by what happens to it.
   const auto job = jobs_.try_emplace(event.request_id).first;
   Job& entry = job->second;
   entry.id = event.request_id;
@@ -38,10 +48,13 @@ void DashboardFeed::observe(const EngineEvent& event) {
       break;
     case EngineEvent::Kind::kPartitionMoved: {
       auto& spans = entry.partitions[event.partition];
+      // One that is tried again and again keeps the latest.
       if (spans.size() == kSpansMax) spans.erase(spans.begin());
+      CUZK_ASSERT(spans.size() < kSpansMax);
       spans.push_back({event.partition_state, event.at_ms, event.attempt, event.device});
       break;
     }
+    // Last: the entry is moved away.
     case EngineEvent::Kind::kEnded:
       entry.ended_ms = event.at_ms;
       entry.state = event.state;
@@ -68,15 +81,19 @@ void DashboardFeed::end(std::map<std::string, Job>::iterator job) {
   ended_.push_back(std::move(job->second));
   jobs_.erase(job);
   if (ended_.size() > kEndedMax) ended_.pop_front();
+  CUZK_ASSERT(ended_.size() <= kEndedMax);
 }
 
+// What has ended stays: it was heard of whole.
 void DashboardFeed::keep_only(const std::set<std::string>& live) {
   const std::lock_guard lock(mutex_);
   std::erase_if(jobs_, [&](const auto& job) { return live.count(job.first) == 0; });
 }
 
+// Comes after the end of the job, so it is looked for among those that are over.
 void DashboardFeed::note_error(const std::string& id, const std::string& sentence) {
   const std::lock_guard lock(mutex_);
+  // From the end: the latest of that name, for a failed job may be submitted again.
   const auto job = std::find_if(ended_.rbegin(), ended_.rend(),
                                 [&](const Job& ended) { return ended.id == id; });
   if (job == ended_.rend()) return;
@@ -84,6 +101,7 @@ void DashboardFeed::note_error(const std::string& id, const std::string& sentenc
   job->revision = ++revision_;
 }
 
+// Every sample goes into recent_, and the first of each half minute into older_ too.
 void DashboardFeed::sample(const engine::EngineReport& report, std::int64_t now_ms) {
   const auto& executor = report.executor;
   Sample sample;
@@ -103,6 +121,7 @@ void DashboardFeed::sample(const engine::EngineReport& report, std::int64_t now_
     sample.busy_workers += static_cast<std::uint32_t>(device.running.size());
     sample.workers += device.worker_count;
   }
+  // Summed up before the lock, for which readers of the page may wait.
   const std::lock_guard lock(mutex_);
   recent_.push_back(sample);
   if (recent_.size() > kRecentMax) recent_.pop_front();
@@ -110,11 +129,14 @@ void DashboardFeed::sample(const engine::EngineReport& report, std::int64_t now_
     older_.push_back(sample);
     if (older_.size() > kOlderMax) older_.pop_front();
   }
+  CUZK_ASSERT(recent_.size() <= kRecentMax && older_.size() <= kOlderMax);
+  // Names come from the configuration, so they are few; the bound is for what nobody thought of.
   for (const auto& key : executor.keys) {
     if (key.reference_count > 0 && key_used_ms_.size() < kKeysMax) key_used_ms_[key.name] = now_ms;
   }
 }
 
+// By their start, which for the monitor is the order of its rows.
 std::vector<DashboardFeed::Job> DashboardFeed::active(std::int64_t ended_after_ms) const {
   std::vector<Job> all;
   const std::lock_guard lock(mutex_);
@@ -130,12 +152,14 @@ std::vector<DashboardFeed::Job> DashboardFeed::active(std::int64_t ended_after_m
   return all;
 }
 
+// As old as a sample at most: a use between two is not seen.
 std::int64_t DashboardFeed::key_used_ms(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   const auto found = key_used_ms_.find(name);
   return found == key_used_ms_.end() ? 0 : found->second;
 }
 
+// Times are milliseconds since the epoch; 0 stands for what has not been.
 DashboardFeed::Json DashboardFeed::to_json(const Job& job) {
   Json out;
   out["id"] = job.id;
@@ -157,6 +181,7 @@ DashboardFeed::Json DashboardFeed::to_json(const Job& job) {
   return out;
 }
 
+// Short names: an answer may have a thousand of these.
 DashboardFeed::Json DashboardFeed::to_json(const Sample& sample) {
   Json categories = Json::array();
   for (const std::uint64_t bytes : sample.category_bytes) categories.push_back(bytes);
@@ -172,11 +197,13 @@ DashboardFeed::Json DashboardFeed::to_json(const Sample& sample) {
           {"workers", sample.workers}};
 }
 
+// A reader that knows nothing (0, 0) gets all there is.
 DashboardFeed::Json DashboardFeed::changes(std::uint64_t revision, std::int64_t sample_ms) const {
   const std::lock_guard lock(mutex_);
   Json out;
   out["revision"] = revision_;
   out["jobs"] = Json::array();
+  // Over first: of two runs of one id the page keeps what comes last.
   for (const Job& job : ended_) {
     if (job.revision > revision) out["jobs"].push_back(to_json(job));
   }
@@ -197,6 +224,7 @@ DashboardFeed::Json DashboardFeed::changes(std::uint64_t revision, std::int64_t 
   }
   out["queued_count"] = queued.size();
   out["samples"] = Json::array();
+  // The day by half minutes up to where the seconds begin, then those.
   const std::int64_t recent_begin = recent_.empty() ? INT64_MAX : recent_.front().at_ms;
   for (const Sample& sample : older_) {
     if (sample.at_ms > sample_ms && sample.at_ms < recent_begin) {

@@ -33,6 +33,7 @@ class DashboardFeed {
     std::int64_t begin_ms = 0;  // since the epoch
     std::uint32_t attempt = 1, device = 0;
   };
+  // What has been heard of a job. A partition is there once it has moved.
   struct Job {
     std::string id, kind;
     engine::JobState state = engine::JobState::kQueued;
@@ -60,6 +61,8 @@ class DashboardFeed {
   Json changes(std::uint64_t revision, std::int64_t sample_ms) const;
 
  private:
+  // The state of the whole at one time. completed and failed are totals since the engine was made;
+  // their differences are the throughput.
   struct Sample {
     std::int64_t at_ms = 0;
     std::uint64_t rss_bytes = 0, budget_bytes = 0;
@@ -70,9 +73,14 @@ class DashboardFeed {
 
   static Json to_json(const Job& job);
   static Json to_json(const Sample& sample);
+  // close_spans() ends what the job's partitions were in; end() moves it to ended_. Under the lock.
   static void close_spans(Job& job);
   void end(std::map<std::string, Job>::iterator job);
 
+  // A job is in jobs_ from the first event that was heard of it to its end, then in ended_ until a
+  // hundred others have ended. Each change of one gives it the next revision, so that what changed
+  // since an answer is one comparison. older_ has a sample of recent_ now and then and keeps it
+  // for a day; an answer takes from it only what is before the first of recent_.
   mutable std::mutex mutex_;
   std::uint64_t revision_ = 0;
   std::map<std::string, Job> jobs_;  // not over

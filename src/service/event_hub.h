@@ -15,7 +15,9 @@
 
 namespace cuzk::service {
 
-// What one watcher has not taken yet. Thread-safe.
+// What one watcher has not taken yet. Thread-safe. Open until close(): then nothing comes in, and
+// what waits can still be taken. `woken` may take entries, for no lock is held while it runs; it
+// may also find that another call has taken them.
 class EventQueue {
  public:
   struct Entry {
@@ -39,11 +41,12 @@ class EventQueue {
   const std::function<void()> woken_;
   mutable std::mutex mutex_;
   std::deque<Entry> waiting_;
-  std::uint64_t missed_count_ = 0;
+  std::uint64_t missed_count_ = 0;  // since the last entry that found room; told with the next
   bool closed_ = false;
 };
 
-// Thread-safe.
+// Thread-safe. Events are passed on by one thread of the engine, so each queue has them in the
+// order in which they happened. A watcher costs a pointer an event.
 class EventHub {
  public:
   using Observe = std::function<std::shared_ptr<engine::Subscription>(

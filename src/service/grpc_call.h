@@ -47,6 +47,11 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   void OnCancel() override;
   void OnDone() override;
 
+  // open --answer(), refuse() or OnCancel()--> over --OnDone()--> gone
+  //
+  // Whoever sets over_ may touch context and response and calls Finish, which the library takes
+  // once; both are the library's, and there until OnDone. gone_ and done_ say under the mutex
+  // whether a function of when_gone() is still to be kept.
   grpc::CallbackServerContext* const context_;
   grpc::ByteBuffer* const response_;
   const Count& count_;
@@ -54,7 +59,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   std::mutex mutex_;
   bool gone_ = false, done_ = false;
   std::function<void()> when_gone_;
-  std::shared_ptr<UnaryCall> self_;
+  std::shared_ptr<UnaryCall> self_;  // the library's hold, until OnDone
 };
 
 // Runs work of a call; what it throws (no memory, a library) becomes its refusal.

@@ -1,4 +1,6 @@
-// What the calls of both services share: settings, lanes for work that may block, waits.
+// What the calls of both services share: settings, lanes for work that may block, waits. Threads of
+// gRPC are few and must come back at once, so they take a call's bytes, look at the guard and post
+// the rest to a lane; a call that waits for a proof is in no thread at all.
 #pragma once
 
 #include <atomic>
@@ -27,6 +29,9 @@ class Service;
 
 namespace cuzk::service {
 
+// The order of an end: close_waits() answers all who wait, then the server is shut down, then
+// stop_lanes(). The lanes stand last among the members, so that they die first: their work uses all
+// the others. Everything here is thread-safe.
 struct GrpcCore {
   using Count = std::function<void(std::string_view code)>;
   GrpcCore(const Config& config, const Backend& backend, Count count);
@@ -44,11 +49,13 @@ struct GrpcCore {
     kKeys,    // loads or frees a key: seconds to minutes
   };
   // Of a request of so many bytes. Small submissions wait for the disk, which serves many at once;
-  // large ones are parsed first, few at a time, and keep no small one waiting.
+  // large ones are parsed first, few at a time, and keep no small one waiting. The lane is this
+  // object's.
   WorkLane& lane(Lane which, std::uint64_t request_bytes);
 
   // The frame of a unary call: guard, bounded lane, work with the request's bytes, which the gate
-  // counts until `work` returns.
+  // counts until `work` returns. Returns at once, with what gRPC asks for. A refusal is an answer
+  // like any other; `work` is not called then, nor for a client that has gone meanwhile.
   using Work = std::function<void(const std::shared_ptr<UnaryCall>&, const grpc::ByteBuffer&)>;
   grpc::ServerUnaryReactor* run(Lane which, grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* response,
@@ -71,6 +78,7 @@ struct GrpcCore {
 
   const Backend backend;
   const Count count;
+  // What can change while calls run is atomic, and read once by each.
   std::atomic<std::uint64_t> max_message_bytes;
   std::atomic<OnDisconnect> on_disconnect;
   std::atomic<std::int64_t> await_max_ms;
@@ -82,6 +90,7 @@ struct GrpcCore {
   EventHub events;
 
  private:
+  // Asks once more, in the quick lane, and cancels.
   void post_cancel(const std::string& job_id);
 
   WorkLane quick_, submit_, large_, keys_;

@@ -20,9 +20,12 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
+// How late a renewed certificate is seen.
 constexpr unsigned kReadAgainSeconds = 10;
+// A list of all authorities that a system trusts has about a quarter of this.
 constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
 
+// `mark` is a line that a file of its kind has. Whether what it frames is right the library says.
 base::Result<std::string> read_pem(const std::filesystem::path& path, std::string_view mark) {
   CUZK_TRY(const base::Bytes bytes, base::read_file(path, kPemBytesMax));
   std::string text(bytes.begin(), bytes.end());
@@ -34,7 +37,8 @@ base::Result<std::string> read_pem(const std::filesystem::path& path, std::strin
   return text;
 }
 
-// Whether the three belong together, as the library sees it.
+// Whether the three belong together, as the library sees it. It says only yes or no, so the
+// sentence names all that was tried.
 base::Status try_files(const Config::Tls& tls) {
   grpc::SslServerCredentialsOptions options;
   CUZK_TRY(std::string key, read_pem(tls.key, "PRIVATE KEY"));
@@ -58,6 +62,7 @@ base::Status try_files(const Config::Tls& tls) {
 
 }  // namespace
 
+// The trial is of the moment: what becomes of the files later the library sees by itself.
 base::Result<std::shared_ptr<grpc::ServerCredentials>> tcp_credentials(const Config::Tls& tls) {
   if (!tls.enabled()) return grpc::InsecureServerCredentials();
   CUZK_TRY_STATUS(try_files(tls));
@@ -66,6 +71,7 @@ base::Result<std::shared_ptr<grpc::ServerCredentials>> tcp_credentials(const Con
       tls.key.string(), tls.certificate.string(), tls.client_ca.string(), kReadAgainSeconds);
   security::TlsServerCredentialsOptions options(files);
   options.watch_identity_key_cert_pairs();
+  // With an authority for clients, one without a certificate does not get past the handshake.
   if (tls.client_ca.empty()) {
     options.set_cert_request_type(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
   } else {

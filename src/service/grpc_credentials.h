@@ -1,4 +1,4 @@
-// TLS of the TCP listeners.
+// TLS of the TCP listeners. Unix sockets have none: the rights of their file say who may connect.
 #pragma once
 
 #include <memory>

@@ -22,6 +22,7 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "service/grpc_core.h"
 #include "service/grpc_credentials.h"
@@ -35,21 +36,28 @@ using base::Error;
 using base::ErrorKind;
 
 // A dead peer is found by pings; a living one may ping us this often, also without a call.
+// The answer to a ping is due before the next one.
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 20'000, kPingIntervalMinMs = 5'000;
+static_assert(kKeepaliveTimeoutMs < kKeepaliveMs);
 // A connection that does not get to its settings in time is closed.
 constexpr int kHandshakeTimeoutMs = 20'000;
+// A gateway sends the calls of all its clients through one connection.
 constexpr int kStreamsPerConnection = 20'000;
 constexpr int kMetadataBytesMax = 32 << 10;
 // Room for connections and answers beside the requests that the gate lets in.
 constexpr std::uint64_t kQuotaBesideGate = std::uint64_t{512} << 20;
+// How old an answer of the health service may be; the names are those that it knows.
 constexpr std::chrono::milliseconds kHealthInterval{1'000};
 constexpr const char* kServices[] = {"", "cuzk.v1.ProvingEngine", "cuzk.jobs.v1.JobService"};
 
+// What one client may cost: messages, metadata, streams, a connection that is dead or never begins.
 void set_limits(grpc::ServerBuilder& builder, const Config& config, std::uint64_t gate_bytes) {
   constexpr std::uint64_t kIntMax = 0x7FFF'FFFF;
   const auto most = static_cast<int>(std::min(config.daemon.max_message_bytes, kIntMax));
   builder.SetMaxReceiveMessageSize(most);
+  // What we send is our own, and a reply that was cut would help nobody.
   builder.SetMaxSendMessageSize(-1);
+  // A second daemon at the same port is refused instead of sharing its calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
@@ -69,17 +77,22 @@ void set_limits(grpc::ServerBuilder& builder, const Config& config, std::uint64_
 }
 
 // Lines of the libraries about what clients do wrong go where ours go, and only when asked for.
+// Errors of the library are mostly of clients that go away, so they are no errors of ours.
 void log_library_line(gpr_log_func_args* line) {
   const bool is_error = line->severity == GPR_LOG_SEVERITY_ERROR;
   base::log(is_error ? base::LogLevel::kInfo : base::LogLevel::kDebug,
             std::string("grpc: ") + line->message);
 }
 
+// For the whole process, since the libraries know only one place for their lines.
 void quiet_libraries() {
   gpr_set_log_function(log_library_line);
   google::protobuf::SetLogHandler(nullptr);  // says what grpc_message.cpp says anyway
 }
 
+// The server over a GrpcCore. Its own thread looks at the engine's health once a second; all else
+// happens in threads of gRPC and in the core's lanes. stopped_ is the mutex's; draining_ and the
+// health service take calls from any thread.
 class GrpcDoor final : public Door {
  public:
   GrpcDoor(const Config& config, const Backend& backend, GrpcCore::Count count)
@@ -103,10 +116,14 @@ class GrpcDoor final : public Door {
     Address address;
     int port = 0;
   };
+  // Reads the tokens and gives them to the guard; with an error the old ones stay.
   base::Status read_guard(const Config& config);
+  // Opens all addresses of the configuration. The library opens some and says so by ports that stay
+  // 0, so after_listening() looks which one failed, fills in addresses_ and sets rights of sockets.
   base::Status listen();
   base::Status after_listening(const std::vector<Listener>& listeners);
   void set_serving(bool serving);
+  // The loop of health_, until stop().
   void watch_health();
 
   Config config_;
@@ -123,6 +140,7 @@ class GrpcDoor final : public Door {
 
 base::Status GrpcDoor::read_guard(const Config& config) {
   std::vector<std::string> tokens;
+  // Read whole before the guard hears of it: a bad file changes nothing.
   if (!config.auth.token_file.empty()) {
     CUZK_TRY(tokens, read_tokens(config.auth.token_file));
   }
@@ -131,6 +149,7 @@ base::Status GrpcDoor::read_guard(const Config& config) {
 }
 
 base::Status GrpcDoor::listen() {
+  CUZK_ASSERT(server_ == nullptr);
   grpc::EnableDefaultHealthCheckService(true);
   if (config_.daemon.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
@@ -139,12 +158,15 @@ base::Status GrpcDoor::listen() {
   std::vector<Listener> listeners;
   listeners.reserve(config_.daemon.listen.size());  // the builder keeps pointers to the ports
   for (const Address& address : config_.daemon.listen) {
+    // Unix sockets speak no TLS: nobody is between their two ends.
     const bool is_unix = address.kind == Address::Kind::kUnix;
     if (is_unix) CUZK_TRY_STATUS(clear_unix_socket(address.path));
+    CUZK_ASSERT(listeners.size() < listeners.capacity());
     Listener& listener = listeners.emplace_back(Listener{address});
     builder.AddListeningPort(address.grpc_target(),
                              is_unix ? grpc::InsecureServerCredentials() : tcp, &listener.port);
   }
+  // The services outlive the server, which is stopped before they die.
   proving_ = make_proving_service(core_);
   jobs_ = make_jobs_service(core_);
   builder.RegisterService(proving_.get());
@@ -153,11 +175,13 @@ base::Status GrpcDoor::listen() {
   return after_listening(listeners);
 }
 
+// The library says only that something failed, so what can be the reason is named whole.
 base::Status GrpcDoor::after_listening(const std::vector<Listener>& listeners) {
   for (const Listener& listener : listeners) {
     if (server_ != nullptr && listener.port > 0) continue;
     // One that failed fails all; the first without a port is the one, or the last when none has.
     if (listener.port > 0 && &listener != &listeners.back()) continue;
+    // One that could not open all is none.
     server_.reset();
     return Error{ErrorKind::kUnavailable,
                  fmt::format("{}: cannot listen there: the address is in use, is not this "
@@ -176,15 +200,19 @@ base::Status GrpcDoor::after_listening(const std::vector<Listener>& listeners) {
   return base::ok_status();
 }
 
+// Tokens before sockets: there is no moment in which anybody may call.
 base::Status GrpcDoor::start() {
   quiet_libraries();
   CUZK_TRY_STATUS(read_guard(config_));
   CUZK_TRY_STATUS(listen());
+  // At once and not a second later: whoever started us asks as soon as the port is open.
   set_serving(readiness(core_.backend.engine->report()).ready);
+  CUZK_ASSERT(!health_.joinable());
   health_ = std::thread([this] { watch_health(); });
   return base::ok_status();
 }
 
+// Listeners, limits of messages and certificates' names stay as they were at the start.
 void GrpcDoor::reload(const Config& config) {
   if (const base::Status read = read_guard(config); !read.ok()) {
     base::log(base::LogLevel::kError, "the tokens stay as they were: " + read.error().message);
@@ -193,19 +221,23 @@ void GrpcDoor::reload(const Config& config) {
   config_ = config;
 }
 
+// For the server as a whole and for each service, which are the names that a prober may use.
 void GrpcDoor::set_serving(bool serving) {
   if (server_ == nullptr) return;
   auto* health = server_->GetHealthCheckService();
   for (const char* service : kServices) health->SetServingStatus(service, serving);
 }
 
+// What changes by itself: a device that is lost, an executor that does not start again.
 void GrpcDoor::watch_health() {
   std::unique_lock lock(mutex_);
   bool before = true;
   while (!changed_.wait_for(lock, kHealthInterval, [this] { return stopped_; })) {
+    // A report may take its time; stop() need not wait for it to say that it wants an end.
     lock.unlock();
     const Readiness now = readiness(core_.backend.engine->report());
     const bool serving = now.ready && !draining_;
+    // A line for each time that it turns, not one a second.
     if (!serving && before && !draining_) {
       base::log(base::LogLevel::kError, "health: not serving: " + now.reason);
     }
@@ -215,6 +247,7 @@ void GrpcDoor::watch_health() {
   }
 }
 
+// The lanes go on until the destructor: a key that loads there must not keep the door open.
 void GrpcDoor::stop(std::chrono::milliseconds grace) {
   {
     const std::lock_guard lock(mutex_);
@@ -222,6 +255,7 @@ void GrpcDoor::stop(std::chrono::milliseconds grace) {
   }
   changed_.notify_all();
   if (health_.joinable()) health_.join();
+  // Waits are answered while the server still takes answers; it then gives them `grace`.
   core_.close_waits();
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_.reset();

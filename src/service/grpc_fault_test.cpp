@@ -139,6 +139,8 @@ TEST(GrpcFault, MalformedMessagesAreRefusedWithASentence) {
   expect_served(daemon.target(), "other");
 }
 
+// Goal: no bytes end the process or the service. Method: a good request with some bytes changed and
+// cut off anywhere, of which some are still good; the seed is fixed.
 TEST(GrpcFault, RandomBytesNeverHarm) {
   TestDaemon daemon;
   ASSERT_TRUE(daemon.started().ok());
@@ -177,6 +179,8 @@ TEST(GrpcFault, AMessageOverTheLimitIsRefusedWithTheNumber) {
   expect_served(daemon.target(), "other");
 }
 
+// Goal: what never becomes a call costs others nothing. Method: beginnings of HTTP/2 and of nothing
+// at all on raw sockets, left open, with a byte now and then; calls beside them are answered.
 TEST(GrpcFault, StrangeAndSlowConnectionsKeepNobodyWaiting) {
   TestDaemon daemon;
   ASSERT_TRUE(daemon.started().ok());
@@ -210,6 +214,8 @@ TEST(GrpcFault, StrangeAndSlowConnectionsKeepNobodyWaiting) {
   expect_served(daemon.target(), "at last");
 }
 
+// Goal: a wait goes with its client. Method: sixty clients of one job that is not over leave one
+// after another; the engine then counts no wait.
 TEST(GrpcFault, ClientsThatGoAwayLeaveNothingBehind) {
   TestDaemon daemon;
   ASSERT_TRUE(daemon.started().ok());
@@ -392,6 +398,8 @@ std::size_t thread_count() {
   return count;
 }
 
+// Method: one job that is held back, a thousand asynchronous waits for it, the threads of this
+// process counted while all wait, then one end for all.
 TEST(GrpcFault, AThousandAwaitsCostNoThreads) {
 #if defined(__SANITIZE_THREAD__)
   constexpr int kAwaits = 100;  // each costs the sanitizer 40 ms
@@ -458,6 +466,7 @@ TEST(GrpcFault, WaitsBeyondTheLimitAreRefused) {
   waiter.join();
 }
 
+// Method: as many loads as the lane of keys has threads, each longer than a job and a status take.
 TEST(GrpcFault, StatusIsAnsweredWhileKeysLoadAndJobsRun) {
   TestDaemon daemon;
   ASSERT_TRUE(daemon.started().ok());
@@ -558,6 +567,8 @@ TEST(GrpcFault, ALostDeviceIsSeenInHealthAndRefused) {
             grpc::StatusCode::UNAVAILABLE);
 }
 
+// Goal: what was accepted has its room on disk reserved. Method: a journal of one megabyte is
+// filled with jobs that are held back until one is refused; then all that were accepted complete.
 TEST(GrpcFault, AFullDiskRefusesNewJobsAndTheOldOnesEnd) {
   TestDaemon daemon(Config(), 2, 10'000, 1 << 20);
   ASSERT_TRUE(daemon.started().ok());

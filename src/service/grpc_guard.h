@@ -1,4 +1,6 @@
-// Who may call: a token for those who are not on this machine, compared in constant time.
+// Who may call: a token for those who are not on this machine, compared in constant time. A new set
+// of rules takes the place of the old as a whole; a call that is being judged keeps the one it
+// began with.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,6 @@
-// Unary calls here; streams in grpc_watch.cpp and grpc_upload.cpp.
+// Unary calls here; streams in grpc_watch.cpp and grpc_upload.cpp. Each is a frame of
+// grpc_handlers.h around a question to the engine; the chain of types below has the library hand
+// over raw bytes, method by method (grpc_message.h says why).
 #include "service/grpc_jobs.h"
 
 #include <string>
@@ -32,10 +34,13 @@ using RawList = Jobs::WithRawCallbackMethod_ListJobs<RawGet>;
 using RawWatch = Jobs::WithRawCallbackMethod_WatchJobs<RawList>;
 using RawAll = Jobs::WithRawCallbackMethod_ListKinds<RawWatch>;
 
+// Without state of its own. Handlers run in the lanes that they name, so `this` is used until the
+// core's lanes have stopped.
 class JobsService final : public RawAll {
  public:
   explicit JobsService(GrpcCore& core) : core_(core) {}
 
+  // A witness in the message itself, as small circuits have it.
   grpc::ServerUnaryReactor* SubmitCircuitJob(grpc::CallbackServerContext* context,
                                              const grpc::ByteBuffer* request,
                                              grpc::ByteBuffer* response) override {
@@ -49,8 +54,10 @@ class JobsService final : public RawAll {
                          }));
   }
 
+  // The same in pieces, of any size. Its call lives by itself; nothing is held here.
   grpc::ServerReadReactor<grpc::ByteBuffer>* StreamCircuitJob(grpc::CallbackServerContext* context,
                                                               grpc::ByteBuffer* response) override {
+    // The guard is asked before the first piece is read.
     const auto call = UploadCall::make(core_, context, response);
     if (const auto refusal = core_.guard.refusal(*context)) {
       call->refuse({grpc::StatusCode::UNAUTHENTICATED, *refusal});
@@ -60,6 +67,7 @@ class JobsService final : public RawAll {
     return call.get();
   }
 
+  // Quick, although it may last for days: the lane only begins the wait.
   grpc::ServerUnaryReactor* AwaitJob(grpc::CallbackServerContext* context,
                                      const grpc::ByteBuffer* request,
                                      grpc::ByteBuffer* response) override {
@@ -70,6 +78,7 @@ class JobsService final : public RawAll {
                          }));
   }
 
+  // Of a job that is over already: its state, and no error, for the wish is fulfilled or too late.
   grpc::ServerUnaryReactor* CancelJob(grpc::CallbackServerContext* context,
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* response) override {
@@ -111,8 +120,10 @@ class JobsService final : public RawAll {
                          }));
   }
 
+  // Events of one job or of all.
   grpc::ServerWriteReactor<grpc::ByteBuffer>* WatchJobs(grpc::CallbackServerContext* context,
                                                         const grpc::ByteBuffer* request) override {
+    // Parsed here: the request is an id. The look at the job is not, so it goes to a lane.
     const auto call = WatchCall::make(core_);
     wire::WatchJobsRequest message;
     const base::Status parsed = parse_message(take_request(request), message);
@@ -128,6 +139,7 @@ class JobsService final : public RawAll {
     return call.get();
   }
 
+  // What a client may submit: kinds of jobs and the keys of circuits, loaded or not.
   grpc::ServerUnaryReactor* ListKinds(grpc::CallbackServerContext* context,
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* response) override {
@@ -141,14 +153,17 @@ class JobsService final : public RawAll {
   }
 
  private:
+  // Takes the witness out of the message.
   base::Result<engine::Submitted> submit(wire::SubmitCircuitJobRequest& message) {
     CUZK_TRY(CircuitRequest request, circuit_request_from(message));
     CUZK_TRY(const engine::SubmitRequest job, core_.backend.circuit_job(std::move(request)));
     return core_.backend.engine->submit(job);
   }
 
+  // A wait that is over before the job is answered with the job as it stands then.
   void await(const Call& call, const std::string& id, std::uint64_t timeout_ms) {
     const auto reply = [this, id](const Call& waiting, const WaitEnd& end, base::Bytes result) {
+      // The job is kept and goes on at the next start; only the call is over.
       if (end.kind == WaitEnd::Kind::kClosed) {
         waiting->refuse(Error{ErrorKind::kUnavailable, "the daemon stops; await the job later"});
         return;
@@ -165,6 +180,8 @@ class JobsService final : public RawAll {
     core_.await(call, id, timeout_ms, reply);
   }
 
+  // A page in the order of sequence numbers, which never change: a job that is accepted between two
+  // pages comes on a later one, and none is shown twice.
   base::Result<wire::ListJobsResponse> list(const wire::ListJobsRequest& message) {
     CUZK_TRY(engine::JobQuery query, job_query_from(message));
     CUZK_TRY(query.kind, engine_kind_named(core_.backend, query.kind));

@@ -1,4 +1,5 @@
-// cuzk.jobs.v1.JobService over the engine.
+// cuzk.jobs.v1.JobService over the engine. It is ours, beside the public ProvingEngine: circuits by
+// name, lists, events, keys.
 #pragma once
 
 #include <memory>

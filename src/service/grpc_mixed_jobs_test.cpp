@@ -270,6 +270,8 @@ void GrpcMixedJobs::expect_end(const Known& job, const Await& reply) {
   }
 }
 
+// Method: three jobs are held so that the other 47 wait; every reply is taken in this standstill,
+// and once more when all are over and some were cancelled, and compared with the test's own list.
 TEST_F(GrpcMixedJobs, EveryFieldOfEveryReplyIsRight) {
   submit_fifty();
   // Three run, 47 wait. Starts are written down together, so that of the last one takes a while.

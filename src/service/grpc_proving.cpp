@@ -1,4 +1,6 @@
-// cuzk.v1.ProvingEngine over the engine.
+// cuzk.v1.ProvingEngine over the engine. The calls are those of the public interface, whose words
+// and numbers clients of the Rust daemon know; what they mean is in docs/daemon.md, how they are
+// filled in wire_proving.h.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -31,6 +33,7 @@ using RawMetrics = V1::WithRawCallbackMethod_GetMetrics<RawStatus>;
 using RawPreload = V1::WithRawCallbackMethod_PreloadSRS<RawMetrics>;
 using RawAll = V1::WithRawCallbackMethod_EvictSRS<RawPreload>;
 
+// The end of a wait as AwaitProof and Prove tell it. `end` is not kClosed, which has no reply.
 void fill_end(const std::string& job_id, const WaitEnd& end, base::Bytes result,
               v1::AwaitProofResponse& message) {
   if (end.job) {
@@ -40,6 +43,7 @@ void fill_end(const std::string& job_id, const WaitEnd& end, base::Bytes result,
   }
 }
 
+// A cancelled job is final, so the last two states do not come; the protocol has a word for them.
 void fill_cancelled(const engine::Engine::Cancelled& cancelled, v1::CancelProofResponse& reply) {
   reply.set_was_running(cancelled.was_running);
   switch (cancelled.state) {
@@ -51,7 +55,8 @@ void fill_cancelled(const engine::Engine::Cancelled& cancelled, v1::CancelProofR
   }
 }
 
-// A call that counts among those that wait for a job, from before the job is submitted on.
+// A call that counts among those that wait for a job, from before the job is submitted on. Its own
+// wait begins only after the submission, and the tally must not be empty in between.
 class AwaitedHere {
  public:
   AwaitedHere(AwaitedJobs& all, const std::string& id) : all_(all), id_(id) { all_.begin(id_); }
@@ -69,6 +74,7 @@ GrpcCore::Work naming_circuit(Handle handle) {
   return naming<Request>(&Request::circuit_id, "circuit_id", "e.g. porep-32g", handle);
 }
 
+// For calls that the end of the daemon meets: kept is what they asked for, only the call is over.
 Error closed_error() {
   return {ErrorKind::kUnavailable,
           "the daemon stops; the job is kept and goes on when it is back: await it then"};
@@ -78,6 +84,7 @@ class ProvingService final : public RawAll {
  public:
   explicit ProvingService(GrpcCore& core) : core_(core) {}
 
+  // A C1 of a large sector has some fifty megabytes, so the lane is chosen by size.
   grpc::ServerUnaryReactor* SubmitProof(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* response) override {
@@ -102,6 +109,7 @@ class ProvingService final : public RawAll {
                          }));
   }
 
+  // The submission runs in the lane; the wait after it holds no thread.
   grpc::ServerUnaryReactor* Prove(grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request,
                                   grpc::ByteBuffer* response) override {
@@ -111,6 +119,7 @@ class ProvingService final : public RawAll {
                      }));
   }
 
+  // Of a job that is over: its state. The proof of a completed one stays.
   grpc::ServerUnaryReactor* CancelProof(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* response) override {
@@ -126,6 +135,8 @@ class ProvingService final : public RawAll {
             }));
   }
 
+  // Not in a lane: the desk has a thread of its own and serves all who ask with one report, so that
+  // a monitor has its answer while keys load and lanes are full.
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* response) override {
@@ -147,6 +158,7 @@ class ProvingService final : public RawAll {
     return call.get();
   }
 
+  // The same text as /metrics, for those who have no port of HTTP.
   grpc::ServerUnaryReactor* GetMetrics(grpc::CallbackServerContext* context,
                                        const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* response) override {
@@ -169,6 +181,8 @@ class ProvingService final : public RawAll {
                          }));
   }
 
+  // Refused while a proof uses the key; of one that is not loaded nothing is freed, which is no
+  // error.
   grpc::ServerUnaryReactor* EvictSRS(grpc::CallbackServerContext* context,
                                      const grpc::ByteBuffer* request,
                                      grpc::ByteBuffer* response) override {
@@ -185,12 +199,14 @@ class ProvingService final : public RawAll {
   }
 
  private:
+  // Takes the large fields out of the message. Durable when it returns.
   base::Result<engine::Submitted> submit(v1::SubmitProofRequest& message) {
     CUZK_TRY(ProofRequest request, proof_request_from(message));
     CUZK_TRY(const engine::SubmitRequest job, core_.backend.proof_job(std::move(request)));
     return core_.backend.engine->submit(job);
   }
 
+  // AwaitProof: with the time over, the reply says TIMEOUT and the job goes on.
   void await(const Call& call, const std::string& id, std::uint64_t timeout_ms) {
     core_.await(call, id, timeout_ms,
                 [id](const Call& waiting, const WaitEnd& end, base::Bytes result) {
@@ -204,6 +220,8 @@ class ProvingService final : public RawAll {
                 });
   }
 
+  // Prove is a submission and a wait in one call; its client's going away may cancel the job, by
+  // setting.
   void prove(const Call& call, v1::ProveRequest& message) {
     if (!message.has_submit()) {
       call->refuse(Error{ErrorKind::kInvalidArgument, "submit: found nothing, expected a request"});
@@ -216,6 +234,7 @@ class ProvingService final : public RawAll {
       core_.refuse_submission(call, submitted.error());
       return;
     }
+    // Where the client gave no id, this is the one that was made.
     const std::string& id = submitted->request_id;
     // A job that was there already belongs to others too.
     GrpcCore::Gone gone;
@@ -234,6 +253,7 @@ class ProvingService final : public RawAll {
     core_.await(call, id, 0, reply, std::move(gone));
   }
 
+  // In the lane of keys, for as long as the file takes to read.
   void preload(const Call& call, const std::string& name) {
     const auto begin = std::chrono::steady_clock::now();
     const auto loaded = core_.backend.engine->preload(name);
@@ -242,6 +262,7 @@ class ProvingService final : public RawAll {
         call, loaded, [spent](bool was_loaded, v1::PreloadSrsResponse& reply) {
           reply.set_already_loaded(was_loaded);
           if (was_loaded) return;
+          // The whole call: with a load that somebody else had begun, what was left of it.
           reply.set_load_time_ms(static_cast<std::uint64_t>(
               std::chrono::duration_cast<std::chrono::milliseconds>(spent).count()));
         });

@@ -1,4 +1,5 @@
-// One table of codes, and the details that go with some of them.
+// One table of codes, and the details that go with some of them. Codes are few: whether and when to
+// try again, which kinds of one code differ in, goes into the details and into the trailer.
 #include "service/grpc_status.h"
 
 #include <iterator>
@@ -17,6 +18,7 @@ constexpr std::chrono::milliseconds kNoRetry{0};
 // Trailers are limited to some kilobytes by clients.
 constexpr std::size_t kMessageBytesMax = 2048;
 
+// The message, cut where a client would refuse the trailer as a whole.
 std::string bounded(const std::string& message) {
   if (message.size() <= kMessageBytesMax) return message;
   std::size_t end = kMessageBytesMax;
@@ -25,6 +27,8 @@ std::string bounded(const std::string& message) {
   return message.substr(0, end) + "...";
 }
 
+// google.rpc.Status with one google.rpc.RetryInfo, as bytes for the trailer. The messages are ours
+// with the same numbers, so that no package of Google's types is needed.
 std::string details_of(grpc::StatusCode code, const std::string& message,
                        std::chrono::milliseconds delay) {
   internal::RetryInfo retry;
@@ -41,6 +45,7 @@ std::string details_of(grpc::StatusCode code, const std::string& message,
 
 }  // namespace
 
+// By number, as the protocol has them; a code of a later version is unknown.
 std::string_view code_name(grpc::StatusCode code) {
   static constexpr std::string_view kNames[] = {"OK",
                                                 "CANCELLED",
@@ -59,10 +64,12 @@ std::string_view code_name(grpc::StatusCode code) {
                                                 "UNAVAILABLE",
                                                 "DATA_LOSS",
                                                 "UNAUTHENTICATED"};
+  static_assert(std::size(kNames) == std::size_t{grpc::StatusCode::UNAUTHENTICATED} + 1);
   const auto index = static_cast<std::size_t>(code);
   return index < std::size(kNames) ? kNames[index] : "UNKNOWN";
 }
 
+// Faults of a request are one code: the sentence says which. What no client can mend is INTERNAL.
 grpc::StatusCode grpc_code(base::ErrorKind kind) {
   using enum base::ErrorKind;
   switch (kind) {
@@ -97,6 +104,7 @@ grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds del
 grpc::Status grpc_status(const base::Error& error, std::chrono::milliseconds delay,
                          grpc::CallbackServerContext& context) {
   if (delay != kNoRetry) {
+    // The library's own way to hold back clients that try again by themselves.
     context.AddTrailingMetadata("grpc-retry-pushback-ms", std::to_string(delay.count()));
   }
   return grpc_status(error, delay);

@@ -1,4 +1,5 @@
-// The next piece is asked for when the one before is put away, so a fast client waits for us.
+// The next piece is asked for when the one before is put away, so a fast client waits for us. What
+// has come is counted by the gate until the call dies, so a stream cannot fill the memory.
 #include "service/grpc_upload.h"
 
 #include <chrono>
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "service/grpc_message.h"
 #include "service/grpc_status.h"
 #include "service/proto/jobs.pb.h"
@@ -22,6 +24,7 @@ using base::Error;
 using base::ErrorKind;
 namespace wire = jobs::v1;
 
+// For all pieces together, so that one that stalls gives its bytes back.
 constexpr std::chrono::minutes kUploadTime{15};
 
 }  // namespace
@@ -33,7 +36,10 @@ std::shared_ptr<UploadCall> UploadCall::make(GrpcCore& core, grpc::CallbackServe
   return call;
 }
 
+// The alarm first: a stream whose first piece never comes has its time too.
 void UploadCall::begin() {
+  CUZK_ASSERT(self_ != nullptr);
+  // Weak: an alarm that is not due for minutes does not keep a call that is done.
   const std::weak_ptr<UploadCall> weak = self_;
   alarm_.Set(std::chrono::system_clock::now() + kUploadTime, [weak](bool due) {
     const auto alive = weak.lock();
@@ -48,6 +54,7 @@ void UploadCall::begin() {
 
 void UploadCall::refuse(grpc::Status status) { finish(std::move(status)); }
 
+// From any thread.
 bool UploadCall::finish(grpc::Status status) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(finished_, true)) return false;
@@ -55,6 +62,7 @@ bool UploadCall::finish(grpc::Status status) {
   return true;
 }
 
+// What a step throws ends the call; the lane would only write it down.
 void UploadCall::run(void (UploadCall::*step)()) {
   std::shared_ptr<UploadCall> self;
   {
@@ -62,6 +70,7 @@ void UploadCall::run(void (UploadCall::*step)()) {
     if (finished_) return;
     self = self_;
   }
+  // The task holds the call, so gRPC's end of it does not pull it from under a step.
   const auto work = [self, step] {
     try {
       (self.get()->*step)();
@@ -78,8 +87,10 @@ void UploadCall::run(void (UploadCall::*step)()) {
   }
 }
 
+// Not ok: the client has sent all, or is gone; submit() and OnCancel() tell these apart.
 void UploadCall::OnReadDone(bool ok) { run(ok ? &UploadCall::take_piece : &UploadCall::submit); }
 
+// A fault of a piece ends the call while the client still sends; the rest is not read.
 void UploadCall::take_piece() {
   const base::Status added = add_piece();
   if (!added.ok()) {
@@ -87,9 +98,12 @@ void UploadCall::take_piece() {
     return;
   }
   const std::lock_guard lock(mutex_);
+  // Under the lock, for no operation may begin after Finish.
   if (!finished_) StartRead(&piece_);
 }
 
+// A header first and once, then pieces that do not exceed what it said: nothing is kept beyond
+// that.
 base::Status UploadCall::add_piece() {
   ByteGate::Hold hold = core_.uploads.enter(piece_.Length());
   if (!hold.holds()) {
@@ -99,6 +113,7 @@ base::Status UploadCall::add_piece() {
                              core_.uploads.held_bytes(), core_.uploads.bytes_max())};
   }
   holds_.push_back(std::move(hold));
+  // Counted before it is parsed, for parsing makes a second copy.
   wire::StreamCircuitJobRequest message;
   CUZK_TRY_STATUS(parse_message(piece_, message));
   piece_.Clear();
@@ -111,16 +126,20 @@ base::Status UploadCall::add_piece() {
   if (!request_) {
     return Error{ErrorKind::kInvalidArgument, "header: found none, expected it to come first"};
   }
+  CUZK_ASSERT(request_->witness.size() <= expected_bytes_);
   const std::string& bytes = message.witness();
   if (bytes.size() > expected_bytes_ - request_->witness.size()) {
     return Error{
         ErrorKind::kInvalidArgument,
         fmt::format("witness: found more than the {} bytes of the header", expected_bytes_)};
   }
+  // Grows with what arrives: a size that is only claimed costs nothing.
   request_->witness.insert(request_->witness.end(), bytes.begin(), bytes.end());
   return base::ok_status();
 }
 
+// What the header announced and what came must agree, or half a witness would be taken for a whole
+// one.
 void UploadCall::submit() {
   if (!request_) {
     finish(grpc_status({ErrorKind::kInvalidArgument, "header: found none, and the stream ended"}));
@@ -137,6 +156,7 @@ void UploadCall::submit() {
     finish(grpc_status(job.error()));
     return;
   }
+  // Durable when it returns, whatever becomes of the call then.
   const auto submitted = core_.backend.engine->submit(*job);
   if (!submitted.ok()) {
     const base::Error& error = submitted.error();
@@ -145,9 +165,10 @@ void UploadCall::submit() {
   }
   wire::SubmitJobResponse reply;
   fill(*submitted, reply);
+  grpc::ByteBuffer bytes = serialize_message(reply);  // may find no memory, so before the end
   const std::lock_guard lock(mutex_);
   if (std::exchange(finished_, true)) return;
-  *response_ = serialize_message(reply);
+  response_->Swap(&bytes);
   Finish(grpc::Status::OK);
 }
 

@@ -1,8 +1,10 @@
-// One write at a time; the state is the mutex's.
+// One write at a time; the state is the mutex's. None begins after Finish, wherever the event for
+// it comes from.
 #include "service/grpc_watch.h"
 
 #include <utility>
 
+#include "base/check.h"
 #include "service/grpc_message.h"
 #include "service/grpc_status.h"
 #include "service/proto/jobs.pb.h"
@@ -11,8 +13,10 @@
 namespace cuzk::service {
 namespace {
 
+// For each watcher; one that is slower is told how much it missed.
 constexpr std::size_t kQueuedEventsMax = 4096;
 
+// The state that a job is in as the event that brought it there.
 engine::EngineEvent event_of(const engine::JobView& job) {
   engine::EngineEvent event;
   using Kind = engine::EngineEvent::Kind;
@@ -34,12 +38,14 @@ std::shared_ptr<WatchCall> WatchCall::make(GrpcCore& core) {
   return call;
 }
 
+// From a lane. The client may be gone already, or the daemon about to stop.
 void WatchCall::begin(const std::string& job_id) {
   bool is_watching = false;
   {
     const std::lock_guard lock(mutex_);
     if (finished_ || ending_) return;
     const std::weak_ptr<WatchCall> weak = self_;
+    CUZK_ASSERT(queue_ == nullptr);
     queue_ = std::make_shared<EventQueue>(job_id, kQueuedEventsMax, [weak] {
       if (const auto alive = weak.lock()) alive->go_on();
     });
@@ -48,13 +54,16 @@ void WatchCall::begin(const std::string& job_id) {
     // process where this comes after a write.
     if (is_watching && job_id.empty()) StartSendInitialMetadata();
   }
+  // Outside the lock, which end() takes.
   if (!is_watching) {
     end(grpc_status({base::ErrorKind::kUnavailable, "the daemon stops"}));
     return;
   }
   if (job_id.empty()) return;
+  // After the queue is in the hub: a job that ends between is told twice and never not at all.
   const auto job = core_.backend.engine->find(job_id);
   if (job.ok()) {
+    // As if it had come from the hub, so it stands in the same queue and order.
     queue_->put(event_of(*job));
   } else {
     end(grpc_status(job.error()));
@@ -63,6 +72,7 @@ void WatchCall::begin(const std::string& job_id) {
 
 void WatchCall::refuse(grpc::Status status) { end(std::move(status)); }
 
+// At once, or by go_on() when the write on its way is done.
 void WatchCall::end(grpc::Status status) {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
@@ -75,14 +85,17 @@ void WatchCall::end(grpc::Status status) {
   Finish(std::move(status));
 }
 
+// The one place that writes and, but for end(), the one that finishes.
 void WatchCall::go_on() {
   std::unique_lock lock(mutex_);
   if (writing_ || finished_) return;
+  // Nothing is being written, so what was waiting for that happens now.
   if (ending_ || last_sent_) {
     finished_ = true;
     Finish(ending_ ? std::move(end_status_) : grpc::Status::OK);
     return;
   }
+  CUZK_ASSERT(queue_ != nullptr);
   EventQueue::Entry entry;
   if (queue_->take(entry)) {
     jobs::v1::JobEvent message;
@@ -92,12 +105,13 @@ void WatchCall::go_on() {
     writing_ = true;
     last_sent_ = !queue_->job_id().empty() && entry.event.kind == engine::EngineEvent::Kind::kEnded;
     StartWrite(&message_);
-  } else if (queue_->closed()) {
+  } else if (queue_->closed()) {  // and all that had come in is sent
     finished_ = true;
     Finish(grpc_status({base::ErrorKind::kUnavailable, "the daemon stops"}));
   }
 }
 
+// A write that failed means that the client is gone; the next step is the end.
 void WatchCall::OnWriteDone(bool ok) {
   {
     const std::lock_guard lock(mutex_);
@@ -112,6 +126,7 @@ void WatchCall::OnWriteDone(bool ok) {
 
 void WatchCall::OnCancel() { end({grpc::StatusCode::CANCELLED, "the client went away"}); }
 
+// After the last callback; a wake-up that is under way holds the call by itself.
 void WatchCall::OnDone() {
   if (queue_ != nullptr) core_.events.remove(queue_);
   std::shared_ptr<WatchCall> last;

@@ -1,4 +1,5 @@
-// A stream of events to one watcher.
+// A stream of events to one watcher. Events wait in a bounded queue (event_hub.h) until the client
+// has taken the one before, so a slow one costs a bounded memory and keeps nobody waiting.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,9 @@
 
 namespace cuzk::service {
 
-// Lives until gRPC is done with it.
+// Lives until gRPC is done with it. One event after another: go_on() is called by whatever may have
+// made room or brought something (a finished write, the queue) and does nothing while a write is on
+// its way.
 class WatchCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
   // Begins to watch `job_id` (empty: all jobs). With an id: the state it has now is sent first, and
@@ -31,8 +34,12 @@ class WatchCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   void go_on();
   void end(grpc::Status status);
 
+  // open --end() during a write--> ending --the write is done--> finished; else straight to
+  // finished, where Finish was called. last_sent_: the job's end is written, so the stream ends
+  // well after it. All under the mutex, which is taken before those of queue and hub; these two
+  // call back without holding theirs.
   GrpcCore& core_;
-  std::shared_ptr<EventQueue> queue_;
+  std::shared_ptr<EventQueue> queue_;  // from begin() on
   std::mutex mutex_;
   grpc::ByteBuffer message_;
   bool writing_ = false, finished_ = false, ending_ = false, last_sent_ = false;

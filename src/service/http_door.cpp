@@ -1,14 +1,18 @@
-// Ties listener, server and routes to the engine.
+// Ties listener, server and routes to the engine. Routes about jobs and keys are http_jobs.h; those
+// here are about the daemon's state. Whatever needs a report asks the desk for one, so that pollers
+// share it.
 #include "service/http_door.h"
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <regex>
 #include <set>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "service/dashboard_assets.h"
 #include "service/dashboard_feed.h"
@@ -25,10 +29,14 @@ using std::chrono::milliseconds;
 constexpr milliseconds kSampleInterval{1000};
 // A health probe that gets no report in this time says so.
 constexpr milliseconds kReportPatience{5000};
+// The page loads its own files and asks its own daemon, and nothing else; nobody may frame it.
 constexpr char kPagePolicy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
     "data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+// Threads: the listener's, one a connection, in which all routes run; the engine's, which tells of
+// events; the sampler's, once a second. Members are in the order in which they are needed: what is
+// declared later uses what is earlier, and ends before it.
 class HttpDoor : public Door {
  public:
   HttpDoor(const Config& config, const Backend& backend, std::function<void(int)> count)
@@ -39,16 +47,20 @@ class HttpDoor : public Door {
         waits_([this](std::string_view id,
                       auto done) { return backend_.engine->on_final(id, std::move(done)); },
                waits_max(config), backend.awaited),
-        desk_([this] { return make_status_report(backend_, config_.daemon.max_message_bytes); }) {}
+        desk_([this] { return make_status_report(backend_, config_.daemon.max_message_bytes); }) {
+    CUZK_ASSERT(backend_.engine != nullptr && config_.daemon.status_listen.has_value());
+  }
 
   ~HttpDoor() override { stop(milliseconds(0)); }
 
   base::Status start() override {
+    // Tokens before sockets: there is no moment in which anybody may ask.
     CUZK_TRY_STATUS(set_guard(config_));
     server_ = std::make_unique<HttpServer>(setup());
     listener_ = std::make_unique<HttpListener>(
         limits(), [this](HttpConnection& connection) { server_->serve(connection); });
     CUZK_TRY_STATUS(listener_->start(*config_.daemon.status_listen, config_.daemon.socket_mode));
+    // After the listener, which may fail: then nothing is left to be undone.
     subscription_ =
         backend_.engine->observe([this](const engine::EngineEvent& event) { observe(event); });
     sampler_ = std::thread([this] { sample_loop(); });
@@ -59,6 +71,7 @@ class HttpDoor : public Door {
     return {"http " + listener_->address().to_string()};
   }
 
+  // Only what is asked for at each request can change: the rules, and the bounds of waits.
   void reload(const Config& config) override {
     if (const auto status = set_guard(config); !status.ok()) {
       base::log(base::LogLevel::kError,
@@ -68,8 +81,10 @@ class HttpDoor : public Door {
     waits_.set_limit(waits_max(config));
   }
 
+  // Nothing to do: readiness asks the engine, which drains already.
   void drain() override {}
 
+  // Again, or without a start: only what there is is ended.
   void stop(milliseconds grace) override {
     {
       const std::lock_guard lock(mutex_);
@@ -77,10 +92,12 @@ class HttpDoor : public Door {
     }
     stop_asked_.notify_all();
     if (sampler_.joinable()) sampler_.join();
+    // Waits are answered first, so that their connections have something to say and can go.
     waits_.close();
     if (server_) server_->drain();
     if (listener_) listener_->stop(grace);
     subscription_.reset();
+    // After the listener, whose handlers ask it until they end.
     desk_.stop();
   }
 
@@ -90,11 +107,13 @@ class HttpDoor : public Door {
     std::vector<std::string> tokens;
   };
 
-  // Each wait keeps its connection; half of them stay for the others.
+  // Each wait keeps its connection; half of them stay for the others. Without that a hundred waits
+  // would keep a probe out.
   static std::size_t waits_max(const Config& config) {
     return std::min<std::size_t>(config.daemon.awaits_max, config.http.connections_max / 2);
   }
 
+  // Those of the configuration; lengths of lines and heads are the listener's own.
   HttpLimits limits() const {
     const auto& http = config_.http;
     HttpLimits limits;
@@ -105,7 +124,9 @@ class HttpDoor : public Door {
     return limits;
   }
 
+  // Replaces the rules as a whole; requests that are being judged keep those that they have.
   base::Status set_guard(const Config& config) {
+    // A file that cannot be read leaves the rules as they were.
     auto guard = std::make_shared<Guard>();
     guard->required = config.auth.required;
     if (!config.auth.token_file.empty()) {
@@ -115,6 +136,8 @@ class HttpDoor : public Door {
     return base::ok_status();
   }
 
+  // Without a file of tokens nobody elsewhere gets in: HTTP has no certificates of clients, which
+  // could stand in for one as they do with gRPC.
   std::optional<std::string> refusal(bool local, std::string_view authorization) const {
     const auto guard = std::atomic_load(&guard_);
     if (guard->required == AuthRequired::kNever) return std::nullopt;
@@ -128,8 +151,10 @@ class HttpDoor : public Door {
     return "the token is none of those in auth.token_file";
   }
 
-  // Null when the engine gave no report in time, or the door stops.
+  // Null when the engine gave no report in time, or the door stops. Blocks the connection's thread;
+  // the answer is made in the desk's.
   std::shared_ptr<const StatusReport> report() {
+    // Held by the answer too, which may come after this has given up.
     struct Shared {
       std::mutex mutex;
       std::condition_variable changed;
@@ -160,6 +185,7 @@ class HttpDoor : public Door {
     };
   }
 
+  // Routes are tried in this order; those of jobs have the most specific paths first.
   HttpServerSetup setup() {
     HttpServerSetup setup;
     setup.body_bytes_max = config_.http.body_bytes_max;
@@ -167,6 +193,7 @@ class HttpDoor : public Door {
       return refusal(local, authorization);
     };
     setup.count = count_;
+    // Whoever listens where others come is known by names that we cannot guess.
     const Address& address = *config_.daemon.status_listen;
     if (!address.is_local() && address.kind == Address::Kind::kTcp) setup.any_host = true;
     setup.routes = job_routes(backend_, waits_, keys_, [this] { return await_max_.load(); });
@@ -175,6 +202,7 @@ class HttpDoor : public Door {
     return setup;
   }
 
+  // Probes are public: a supervisor has no token, and learns little more than yes or no.
   std::vector<HttpRoute> state_routes() {
     std::vector<HttpRoute> routes;
     routes.push_back({"GET", "/status",
@@ -206,6 +234,7 @@ class HttpDoor : public Door {
     return routes;
   }
 
+  // For probes, which look at the status, and for people, who look at the line.
   static HttpReply plain(bool good, const std::string& text) {
     HttpReply reply;
     reply.status = good ? 200 : 503;
@@ -214,10 +243,12 @@ class HttpDoor : public Door {
     return reply;
   }
 
+  // The page and what it asks for: the state now, and what changed since its last question.
   void add_dashboard(std::vector<HttpRoute>& routes) {
     routes.push_back(
         {"GET", "/api/v1/dashboard",
          reported([this](const HttpRequest& request, const auto& engine, const auto& facts) {
+           // Without them the page is told everything.
            const auto revision = query_number(request, "revision");
            const auto sample = query_number(request, "sample_ms");
            if (!revision.ok()) return error_reply(revision.error());
@@ -230,9 +261,12 @@ class HttpDoor : public Door {
          false, std::vector<std::string>{"revision", "sample_ms"}});
     // The page holds no data; what it asks for needs the token.
     for (const char* path : {"/", "/dashboard.css", "/dashboard.js", "/charts.js"}) {
-      routes.push_back({"GET", path,
-                        [](const HttpRequest& request) {
-                          const DashboardAsset* asset = find_dashboard_asset(request.path);
+      const DashboardAsset* asset = find_dashboard_asset(path);
+      CUZK_ASSERT(asset != nullptr);
+      // In a pattern a dot fits any character.
+      const std::string pattern = std::regex_replace(path, std::regex("[.]"), "\\.");
+      routes.push_back({"GET", pattern,
+                        [asset](const HttpRequest&) {
                           HttpReply reply;
                           reply.content_type = asset->content_type;
                           reply.body = asset->content;
@@ -243,10 +277,12 @@ class HttpDoor : public Door {
     }
   }
 
+  // After a gap in the events: keeps in the feed what the journal knows as not over.
   void forget_what_is_over() {
     engine::JobQuery query;
     query.states = {engine::JobState::kQueued, engine::JobState::kRunning};
     query.count_max = SIZE_MAX;
+    // All at once: a page would leave out what is to be kept.
     const auto jobs = backend_.engine->list(query);
     if (!jobs.ok()) return;
     std::set<std::string> live;
@@ -254,11 +290,13 @@ class HttpDoor : public Door {
     feed_.keep_only(live);
   }
 
+  // In a thread of the engine's that is this observer's own, so asking the engine back is fine.
   void observe(const engine::EngineEvent& event) {
     if (event.left_out_count > 0) forget_what_is_over();
     feed_.observe(event);
     if (event.kind == engine::EngineEvent::Kind::kEnded &&
         event.state == engine::JobState::kFailed) {
+      // Events carry no sentences; the record has it by the time of the end.
       const auto job = backend_.engine->find(event.request_id);
       if (job.ok() && job->record.failure) {
         feed_.note_error(event.request_id, job->record.failure->message);
@@ -266,6 +304,7 @@ class HttpDoor : public Door {
     }
   }
 
+  // The report is asked for without the lock, which stop() takes to end this.
   void sample_loop() {
     std::unique_lock lock(mutex_);
     while (!stopping_) {

@@ -1,4 +1,5 @@
-// The HTTP door: status, metrics, health, the REST mirror and the dashboard.
+// The HTTP door: status, metrics, health, the REST mirror and the dashboard. What a browser, a
+// monitor or curl talks to; gRPC beside it has the same jobs.
 #pragma once
 
 #include <functional>

@@ -70,6 +70,18 @@ TEST(HttpDoor, PathsOutsideAreNotFound) {
   }
 }
 
+// A dot of a file's name is that dot, also where patterns of routes are regular expressions.
+TEST(HttpDoor, PathsThatOnlyLookLikeFilesOfThePageAreNotFound) {
+  const HttpTestDaemon daemon;
+  for (const char* path : {"/dashboardXcss", "/dashboard/js", "/charts-js", "/dashboard.jss"}) {
+    EXPECT_EQ(daemon.get(path).status, 404) << path;
+  }
+  for (const char* path : {"/", "/dashboard.css", "/dashboard.js", "/charts.js"}) {
+    EXPECT_EQ(daemon.get(path).status, 200) << path;
+  }
+}
+
+// Bytes that are no request at all, a proxy's, and another protocol's.
 TEST(HttpDoor, WhatIsNoHttpIsRefusedAndOthersAreServed) {
   const HttpTestDaemon daemon;
   for (const std::string& bytes : std::vector<std::string>{

@@ -1,4 +1,5 @@
-// Each route is a few lines: read parameters, call the engine, show the answer.
+// Each route is a few lines: read parameters, call the engine, show the answer. A handler runs in
+// the thread of its connection and may block there, which is what a wait does.
 #include "service/http_jobs.h"
 
 #include <condition_variable>

@@ -1,4 +1,5 @@
-// The REST mirror: jobs and keys over HTTP, usable with curl. docs/operate.md has the paths.
+// The REST mirror: jobs and keys over HTTP, usable with curl. docs/operate.md has the paths. They
+// do what cuzk.jobs.v1 and cuzk.v1 do, with the same names of fields, over the same engine.
 #pragma once
 
 #include <vector>

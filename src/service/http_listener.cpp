@@ -1,4 +1,5 @@
-// One thread accepts; each connection has its own.
+// One thread accepts; each connection has its own. Their number is bounded, so a thread each costs
+// little, and a handler may block as it likes.
 #include "service/http_listener.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "service/http_message.h"
 #include "service/http_socket.h"
@@ -27,21 +29,26 @@ using std::chrono::milliseconds;
 constexpr std::size_t kBufferBytes = 16384;
 // How long a new connection waits for the one that makes room for it.
 constexpr milliseconds kRoomWait{500};
+// How long, and for how much, a client that still sends is listened to after its last answer.
 constexpr milliseconds kLingerTime{500};
 constexpr std::size_t kLingerBytesMax = std::size_t{1} << 20;
 constexpr milliseconds kAcceptRest{20};  // when descriptors have run out
+// When a client that found no place should come again.
 constexpr milliseconds kBusyRetry{1000};
 
+// What is left for poll(2), rounded up: rounded down it would turn for the last millisecond.
 int poll_ms(std::chrono::steady_clock::time_point until) {
   const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
 }
 
+// The other side: whether it is on this machine, and its address for logs.
 struct Peer {
   bool local = true;
   std::string text = "unix";
 };
 
+// Unknown counts as elsewhere.
 Peer peer_of(int descriptor) {
   sockaddr_storage address = {};
   socklen_t size = sizeof address;
@@ -57,6 +64,7 @@ Peer peer_of(int descriptor) {
   if (address.ss_family == AF_INET6) {
     const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
     ::inet_ntop(AF_INET6, &v6, text.data(), text.size());
+    // A socket of IPv6 shows clients of IPv4 as ::ffff:a.b.c.d.
     const bool mapped_local = IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127;
     return {IN6_IS_ADDR_LOOPBACK(&v6) || mapped_local, text.data()};
   }
@@ -72,10 +80,13 @@ HttpConnection::HttpConnection(int descriptor, bool local, std::string peer,
       peer_(std::move(peer)),
       limits_(limits),
       phase_since_(Clock::now().time_since_epoch().count()),
-      buffer_(kBufferBytes) {}
+      buffer_(kBufferBytes) {
+  CUZK_ASSERT(descriptor_ >= 0);
+}
 
 HttpConnection::~HttpConnection() { ::close(descriptor_); }
 
+// Time that a signal took is not given back: the deadline is a point in time.
 bool HttpConnection::wait(short events, Clock::time_point until) const {
   pollfd one = {descriptor_, events, 0};
   while (!ended_) {
@@ -95,15 +106,19 @@ bool HttpConnection::fill() {
   return true;
 }
 
+// Between requests the connection is idle, and may be ended to make room; from the first byte on
+// the whole request has a deadline.
 bool HttpConnection::wait_request() {
   phase_ = Phase::kIdle;
   phase_since_ = Clock::now().time_since_epoch().count();
-  // The first request may take as long to begin as any pause within one.
+  // The first request may take as long to begin as any pause within one. Bytes that came with the
+  // request before (pipelining) begin the next at once.
   const bool first = request_bytes_ == 0;
   if (begin_ == end_) {
     const auto patience = first ? limits_.read_timeout : limits_.keep_alive;
     if (!wait(POLLIN, Clock::now() + patience) || !fill()) return false;
   }
+  // Everything of the request before is forgotten here, and nowhere else.
   phase_ = Phase::kReading;
   phase_since_ = Clock::now().time_since_epoch().count();
   deadline_ = Clock::now() + limits_.request_timeout;
@@ -130,9 +145,11 @@ bool HttpConnection::count_head(char byte) {
   return fault_ == Fault::kNone;
 }
 
+// What is in the buffer, or what comes next; a fault is for good, until the next request.
 std::size_t HttpConnection::read(char* bytes, std::size_t size) {
   if (fault_ != Fault::kNone || size == 0) return 0;
   if (begin_ == end_) {
+    // Each pause is bounded, and all of them together: a byte now and then does not last for ever.
     const auto until = std::min(deadline_, Clock::now() + limits_.read_timeout);
     if (!wait(POLLIN, until)) {
       give_up(Fault::kTimeout);
@@ -143,7 +160,9 @@ std::size_t HttpConnection::read(char* bytes, std::size_t size) {
       return 0;
     }
   }
+  CUZK_ASSERT(begin_ < end_ && end_ <= buffer_.size());
   const std::size_t count = std::min(size, end_ - begin_);
+  // Counted here because the library reads heads without a bound of their own.
   for (std::size_t i = 0; i < count; ++i) {
     if (!count_head(buffer_[begin_ + i])) return 0;
   }
@@ -153,7 +172,9 @@ std::size_t HttpConnection::read(char* bytes, std::size_t size) {
   return count;
 }
 
+// From its first byte on the connection counts as answering, and nobody ends it to make room.
 bool HttpConnection::write(const char* bytes, std::size_t size) {
+  // An answer may begin before the request has ended: a refusal does.
   if (phase_ == Phase::kReading) begin_answer();
   const auto until = Clock::now() + limits_.request_timeout;
   while (size > 0) {
@@ -165,17 +186,21 @@ bool HttpConnection::write(const char* bytes, std::size_t size) {
       continue;
     }
     if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return false;
+    // Who does not read its answer is as slow as one that does not send.
     if (!wait(POLLOUT, std::min(until, Clock::now() + limits_.read_timeout))) return false;
   }
   return true;
 }
 
+// A client that has closed its sending side alone looks the same, and counts as gone.
 bool HttpConnection::is_gone() const {
   if (ended_) return true;
   pollfd one = {descriptor_, POLLRDHUP, 0};
   return ::poll(&one, 1, 0) > 0 && (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
+// Closing with unread bytes makes the kernel send a reset, which may destroy the answer on its way.
+// So what still comes is read and dropped for a moment.
 void HttpConnection::linger() {
   ::shutdown(descriptor_, SHUT_WR);
   const auto until = Clock::now() + kLingerTime;
@@ -183,6 +208,7 @@ void HttpConnection::linger() {
   while (dropped_bytes < kLingerBytesMax && wait(POLLIN, until) && fill()) dropped_bytes += end_;
 }
 
+// Wakes the thread that waits in poll(2); the descriptor stays open until that thread is done.
 void HttpConnection::end() noexcept {
   ended_ = true;
   ::shutdown(descriptor_, SHUT_RDWR);
@@ -193,7 +219,9 @@ HttpListener::HttpListener(HttpLimits limits, Serve serve)
 
 HttpListener::~HttpListener() { stop(milliseconds(0)); }
 
+// Called once. An error leaves nothing running; what was opened is closed by the destructor.
 base::Status HttpListener::start(const Address& address, std::uint32_t socket_mode) {
+  CUZK_ASSERT(listening_ < 0 && !acceptor_.joinable());
   address_ = address;
   CUZK_TRY(listening_, listen_at(address_, socket_mode));
   owns_path_ = address_.kind == Address::Kind::kUnix;
@@ -210,25 +238,32 @@ std::size_t HttpListener::connection_count() const {
   return connections_.size();
 }
 
+// Sleeps without a time limit: a connection or stop() wakes it.
 void HttpListener::accept_loop() {
   std::array<pollfd, 2> waited = {{{listening_, POLLIN, 0}, {wake_, POLLIN, 0}}};
   while (true) {
+    // Signals go to other threads or are no reason to end.
     if (::poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) return;
+    // stop() writes to it; the listening socket itself is closed by stop() after this has ended.
     if (waited[1].revents != 0) return;
     const int descriptor = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
     if (descriptor >= 0) {
       take(descriptor);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      // The connection stays in the kernel's queue, so poll(2) would return at once, again and
+      // again.
       std::this_thread::sleep_for(kAcceptRest);
     }
   }
 }
 
+// From here on the connection owns the descriptor, so each way out closes it.
 void HttpListener::take(int descriptor) {
   const int yes = 1;
   ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   const Peer peer = peer_of(descriptor);
   auto connection = std::make_shared<HttpConnection>(descriptor, peer.local, peer.text, limits_);
+  // Answered in this thread, since there is none for it.
   if (!make_room()) {
     const std::string busy = last_reply_text(
         error_reply({base::ErrorKind::kUnavailable, "all connections are in use"}, kBusyRetry),
@@ -240,6 +275,8 @@ void HttpListener::take(int descriptor) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
+    // Only this thread adds, so the place that make_room() saw is there still.
+    CUZK_ASSERT(connections_.size() < limits_.connections_max);
     connections_.push_back(connection);
   }
   try {
@@ -254,10 +291,11 @@ void HttpListener::take(int descriptor) {
 }
 
 // A place for one more connection, made by ending the one that has been idle or incomplete for the
-// longest time.
+// longest time. False where none went in time, as when all are being answered.
 bool HttpListener::make_room() {
   std::unique_lock lock(mutex_);
   if (connections_.size() < limits_.connections_max) return true;
+  // A walk through some hundred connections, and only when all places are taken.
   HttpConnection* oldest = nullptr;
   for (const auto& connection : connections_) {
     if (connection->phase_ == HttpConnection::Phase::kAnswering || connection->ended_) continue;
@@ -270,14 +308,19 @@ bool HttpListener::make_room() {
                            [&] { return connections_.size() < limits_.connections_max; });
 }
 
+// Frees the place; the socket closes with the last holder, which is the thread.
 void HttpListener::remove(const std::shared_ptr<HttpConnection>& connection) {
   const std::lock_guard lock(mutex_);
   connections_.remove(connection);
+  // Within the lock: once stop() sees an empty list the listener may be gone.
   changed_.notify_all();
 }
 
+// The acceptor first, so that none is added; then idle and half-read connections at once, those
+// being answered after `grace`.
 void HttpListener::stop(milliseconds grace) {
   if (acceptor_.joinable()) {
+    // An event that stays: it is seen although the thread may not be in poll(2) yet.
     const std::uint64_t one = 1;
     if (::write(wake_, &one, sizeof one) < 0) return;  // cannot happen: the counter is not full
     acceptor_.join();
@@ -286,6 +329,7 @@ void HttpListener::stop(milliseconds grace) {
     if (*descriptor >= 0) ::close(*descriptor);
     *descriptor = -1;
   }
+  // Only ours: a failed start() has left the file of whoever listens there.
   if (owns_path_) ::unlink(address_.path.c_str());
   owns_path_ = false;
   std::unique_lock lock(mutex_);
@@ -296,6 +340,7 @@ void HttpListener::stop(milliseconds grace) {
   const auto empty = [this] { return connections_.empty(); };
   changed_.wait_for(lock, grace, empty);
   for (const auto& connection : connections_) connection->end();
+  // However long the handlers take: their threads use this object.
   changed_.wait(lock, empty);
 }
 

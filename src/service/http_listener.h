@@ -32,7 +32,9 @@ struct HttpLimits {
   std::size_t head_bytes_max = 32768;  // of request line and headers
 };
 
-// One accepted socket. Used by its own thread; end() by any.
+// One accepted socket. Used by its own thread; end() by any. kIdle --first byte--> kReading
+// --begin_answer()--> kAnswering --wait_request()--> kIdle. Its own thread moves it; the listener
+// reads phase and time from another to choose who makes room.
 class HttpConnection {
  public:
   enum class Fault : std::uint8_t { kNone, kClosed, kTimeout, kLineTooLong, kHeadTooLong };
@@ -67,7 +69,10 @@ class HttpConnection {
   using Clock = std::chrono::steady_clock;
   enum class Phase : std::uint8_t { kIdle, kReading, kAnswering };
 
+  // False: the time is over, or the end was asked for. True also where only an error is left to
+  // be read.
   bool wait(short events, Clock::time_point until) const;
+  // Reads what is there into the buffer, from its beginning; false: nothing more comes.
   bool fill();
   bool count_head(char byte);
   void give_up(Fault fault) { fault_ = fault; }
@@ -79,7 +84,8 @@ class HttpConnection {
   std::atomic<Phase> phase_{Phase::kIdle};
   std::atomic<Clock::rep> phase_since_;
   std::atomic<bool> ended_{false};
-  // Bytes received and not yet read.
+  // Bytes received and not yet read: [begin_, end_) of the buffer. What is left of one request's
+  // bytes is the beginning of the next.
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
   // Of the current request.
@@ -90,7 +96,9 @@ class HttpConnection {
   Fault fault_ = Fault::kNone;
 };
 
-// Thread-safe after start().
+// Thread-safe after start(). Threads of connections are detached: each holds its connection, and
+// takes it off the list as the last thing that it does here, so stop() waits for an empty list and
+// nothing else.
 class HttpListener {
  public:
   using Serve = std::function<void(HttpConnection&)>;
@@ -110,6 +118,8 @@ class HttpListener {
   void stop(std::chrono::milliseconds grace);
 
  private:
+  // accept_loop() is the acceptor's thread, and the only one that adds connections. take() owns the
+  // descriptor; make_room() says whether there is a place.
   void accept_loop();
   void take(int descriptor);
   bool make_room();

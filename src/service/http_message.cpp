@@ -1,4 +1,5 @@
-// Errors as statuses: what a client should do next differs by class (RFC 9110).
+// Errors as statuses: what a client should do next differs by class (RFC 9110). Every error is the
+// same JSON object, whichever step of a request found it.
 #include "service/http_message.h"
 
 #include <charconv>

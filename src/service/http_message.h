@@ -1,4 +1,5 @@
 // A request and its reply as handlers see them, apart from the library that reads and writes them.
+// What handlers know of HTTP is this, so a change of the library ends at http_server.cpp.
 #pragma once
 
 #include <chrono>

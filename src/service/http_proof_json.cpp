@@ -1,4 +1,5 @@
-// protobuf reads its own JSON; the nesting is looked at first, so that its errors are ours.
+// protobuf reads its own JSON; the nesting is looked at first, so that its errors are ours. From
+// the message on a request is the same as one that came over gRPC.
 #include "service/http_proof_json.h"
 
 #include <string>

@@ -1,4 +1,5 @@
-// The JSON form of a SubmitProofRequest, as protobuf defines it.
+// The JSON form of a SubmitProofRequest, as protobuf defines it. It is what gRPC clients write that
+// have JSON for their messages, so one text serves both doors.
 #pragma once
 
 #include "base/bytes.h"

@@ -1,4 +1,5 @@
-// A few dozen patterns, tried in order: what a request costs beside is far more.
+// A few dozen patterns, tried in order: what a request costs beside is far more. Both look-ups are
+// pure: they answer from the table and the request's head alone.
 #include "service/http_routes.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Which requests have an answer: methods by path, parameters by route.
+// Which requests have an answer: methods by path, parameters by route. Apart from the server, so
+// that what is refused can be tested without one.
 #pragma once
 
 #include <map>

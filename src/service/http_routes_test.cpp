@@ -112,6 +112,9 @@ TEST(HttpRoutes, AParameterThatIsNotKnownIsRefusedAndNothingIsDone) {
   }
 }
 
+// Goal: whoever refuses (route, checks before it, library, listener), the answer is the same kind
+// of object and is counted once. Method: a request for each way to be refused, beside a list of its
+// own.
 TEST(HttpRoutes, EveryAnswerIsCountedAndEveryErrorHasTheSameShape) {
   std::mutex mutex;
   std::vector<int> counted;

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <httplib.h>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "service/http_routes.h"
 
@@ -22,12 +23,16 @@ namespace {
 using httplib::Request;
 using httplib::Response;
 
+// So that no client keeps a place for ever, however busy it is.
 constexpr std::size_t kRequestsPerConnectionMax = 10'000;
 
-// What the current thread serves.
+// What the current thread serves. The library gives handlers its request and nothing of ours.
+// t_must_close: what is on the connection after this answer cannot be told from a request.
 thread_local HttpConnection* t_connection = nullptr;
 thread_local bool t_must_close = false;
 
+// A connection as the library wants it. It reads one request's bytes from it and writes one answer;
+// when to wait and for how long stays with the connection.
 class ConnectionStream : public httplib::Stream {
  public:
   explicit ConnectionStream(HttpConnection& connection) : connection_(connection) {}
@@ -54,29 +59,34 @@ class ConnectionStream : public httplib::Stream {
   HttpConnection& connection_;
 };
 
+// A reply of ours as the library's.
 void put(const HttpReply& reply, Response& response) {
   response.status = reply.status;
   response.set_content(reply.body, reply.content_type);
   for (const auto& [name, value] : reply.headers) response.set_header(name, value);
 }
 
+// Closes the connection after the answer: a body that was announced may still come.
 void refuse(int status, std::string sentence, Response& response) {
   put(error_reply({base::ErrorKind::kInvalidArgument, std::move(sentence)}), response);
   response.status = status;
   t_must_close = true;
 }
 
+// The header Host without its port.
 std::string_view host_of(std::string_view header) {
   if (header.starts_with('[')) return header.substr(0, header.find(']') + 1);
   return header.substr(0, header.find(':'));
 }
 
+// A name server cannot be made to lie about a literal.
 bool is_literal_address(std::string_view host) {
   return host.starts_with('[') ||
          (!host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos);
 }
 
-// The length that a request says its body has; nothing where it says it wrongly.
+// The length that a request says its body has; nothing where it says it wrongly. Two that differ
+// are how one request hides in another, so even two that agree are refused.
 std::optional<std::uint64_t> body_length(const Request& request) {
   const std::size_t count = request.get_header_value_count("Content-Length");
   if (count == 0) return 0;
@@ -89,6 +99,7 @@ std::optional<std::uint64_t> body_length(const Request& request) {
   return length;
 }
 
+// All but the body, which is read by whoever takes one. `matches` are those of the route's pattern.
 HttpRequest to_request(const Request& request) {
   HttpRequest made;
   made.method = request.method;
@@ -100,6 +111,7 @@ HttpRequest to_request(const Request& request) {
   made.content_type = request.get_header_value("Content-Type");
   if (HttpConnection* connection = t_connection) {
     made.peer = connection->peer();
+    // Asked while the handler runs, so while the connection is there.
     made.is_gone = [connection] { return connection->is_gone(); };
   }
   return made;
@@ -107,10 +119,15 @@ HttpRequest to_request(const Request& request) {
 
 }  // namespace
 
+// The library with our checks in its hooks. It calls admit() before it looks for a route, and
+// earlier for clients that ask first (Expect: 100-continue); explain() where an answer has no body
+// yet. Const after construction but for the gate and draining_, so all threads use one.
 class HttpServer::Library : public httplib::Server {
  public:
+  // The gate takes two of the largest bodies, or as many small ones as fit.
   explicit Library(HttpServerSetup setup)
       : setup_(std::move(setup)), routes_(setup_.routes), gate_(2 * setup_.body_bytes_max) {
+    CUZK_ASSERT(setup_.refusal != nullptr);
     set_payload_max_length(setup_.body_bytes_max);
     set_pre_routing_handler([this](const Request& request, Response& response) {
       return admit(request, response) ? HandlerResponse::Unhandled : HandlerResponse::Handled;
@@ -118,6 +135,7 @@ class HttpServer::Library : public httplib::Server {
     set_expect_100_continue_handler([this](const Request& request, Response& response) {
       return admit(request, response) ? 100 : response.status;
     });
+    // Of a handler; the connection lives on.
     set_exception_handler([](const Request&, Response& response, std::exception_ptr thrown) {
       put(error_reply({base::ErrorKind::kInternal, what(thrown)}), response);
     });
@@ -133,23 +151,28 @@ class HttpServer::Library : public httplib::Server {
     for (const HttpRoute& route : routes_.all()) add(route);
   }
 
-  // One request; false: the connection is to be closed.
+  // One request; false: the connection is to be closed. In the connection's thread.
   bool serve_one(HttpConnection& connection) {
     ConnectionStream stream(connection);
     bool closed = false;
     t_connection = &connection;
     t_must_close = false;
+    // Ranges are dropped: an answer in parts may be far larger than what it is made from.
     const bool answered = process_request(stream, draining_, closed,
                                           [](Request& request) { request.ranges.clear(); });
     t_connection = nullptr;
+    // The library gives up silently where a head does not arrive.
     if (!answered) answer_fault(connection);
     if (t_must_close || !answered) connection.linger();
+    // The next request is read only where this one was read whole and nobody wants an end.
     return answered && !closed && !t_must_close && !draining_;
   }
 
+  // What is being answered is answered; no request is read after it.
   void drain() { draining_ = true; }
 
  private:
+  // The sentence of whatever a handler threw.
   static std::string what(const std::exception_ptr& thrown) {
     try {
       std::rethrow_exception(thrown);
@@ -160,6 +183,7 @@ class HttpServer::Library : public httplib::Server {
     }
   }
 
+  // What the library refuses by itself, with a body as all our errors have.
   static void explain(const Request&, Response& response) {
     int status = response.status;
     base::Error error{base::ErrorKind::kInvalidArgument, "the request is not HTTP"};
@@ -180,6 +204,7 @@ class HttpServer::Library : public httplib::Server {
 
   // What was not answered at all: a head that came too slowly or was too long.
   void answer_fault(HttpConnection& connection) const {
+    // Who has half an answer would take this for its rest; who sent nothing expects none.
     if (connection.answer_bytes() > 0 || connection.request_bytes() == 0) return;
     using Fault = HttpConnection::Fault;
     struct Said {
@@ -204,12 +229,16 @@ class HttpServer::Library : public httplib::Server {
     count(said.status);
   }
 
+  // Once for each answer, whoever has made it.
   void count(int status) const {
     if (setup_.count) setup_.count(status);
   }
 
   // A page of others, open in a browser on this machine, may send requests here without a token.
+  // The browser says so itself, by Host (of a name that was turned to our address) and by Origin
+  // (of a page that sends what changes something).
   bool comes_from_elsewhere(const Request& request) const {
+    // Programs may leave it out; browsers never do.
     const std::string host = request.get_header_value("Host");
     const std::string_view name = host_of(host);
     const bool known =
@@ -220,6 +249,8 @@ class HttpServer::Library : public httplib::Server {
            origin != "http://" + host && origin != "https://" + host;
   }
 
+  // What comes before any route, in this order: the form of the message, then who asks, then for
+  // what. So who may not ask does not learn which paths there are.
   bool admit(const Request& request, Response& response) const {
     const auto length = body_length(request);
     const HttpRoutes::Found found = routes_.find(request.method, request.path);
@@ -252,6 +283,7 @@ class HttpServer::Library : public httplib::Server {
     return false;
   }
 
+  // 404 where nothing is, 405 with the methods where only the method is wrong.
   static void refuse_path(const Request& request, const HttpRoutes::Found& found,
                           Response& response) {
     const std::string method = request.method.substr(0, 16), path = request.path.substr(0, 128);
@@ -267,12 +299,14 @@ class HttpServer::Library : public httplib::Server {
     t_must_close = true;
   }
 
+  // A proxy on this machine is not who asks: what it hands on counts as from elsewhere.
   std::optional<std::string> refuse_caller(const Request& request) const {
     const bool local = t_connection != nullptr && t_connection->is_local() &&
                        !request.has_header("X-Forwarded-For") && !request.has_header("Forwarded");
     return setup_.refusal(local, request.get_header_value("Authorization"));
   }
 
+  // The library matches patterns itself, by the same rule as HttpRoutes, and in the same order.
   void add(const HttpRoute& route) {
     const auto answer = route.answer;
     const auto plain = [answer, this](const Request& request, Response& response) {
@@ -293,6 +327,8 @@ class HttpServer::Library : public httplib::Server {
     }
   }
 
+  // A body is in memory once, in the request that the route gets; the gate holds its length until
+  // the answer is made.
   void with_body(const std::function<HttpReply(const HttpRequest&)>& answer, const Request& request,
                  Response& response, const httplib::ContentReader& reader) {
     if (request.is_multipart_form_data()) {
@@ -316,6 +352,7 @@ class HttpServer::Library : public httplib::Server {
                          made.body.insert(made.body.end(), bytes, bytes + size);
                          return true;
                        });
+    CUZK_ASSERT(made.body.size() <= length);
     if (!whole || made.body.size() != length) {
       return refuse(400, "the body ended before its Content-Length", response);
     }
@@ -334,6 +371,8 @@ HttpServer::HttpServer(HttpServerSetup setup)
 
 HttpServer::~HttpServer() = default;
 
+// An exception of the library ends the connection alone: what was read of a request is unknown
+// then.
 void HttpServer::serve(HttpConnection& connection) {
   for (std::size_t i = 0; i < kRequestsPerConnectionMax; ++i) {
     if (!connection.wait_request()) return;

@@ -1,4 +1,5 @@
-// Requests from a connection to their routes, with the checks that come before any route.
+// Requests from a connection to their routes, with the checks that come before any route. Between
+// bytes (http_listener.h) and answers (the routes): it has no thread and no socket of its own.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct HttpServerSetup {
   std::function<void(int status)> count;  // of every answer
 };
 
-// Serves connections; thread-safe.
+// Serves connections; thread-safe. A connection is served in the caller's thread, each in another.
 class HttpServer {
  public:
   explicit HttpServer(HttpServerSetup setup);

@@ -1,4 +1,5 @@
-// Binding without SO_REUSEPORT: a second daemon at the same port must be refused, not share it.
+// Binding without SO_REUSEPORT: a second daemon at the same port must be refused, not share it. Not
+// blocking, since whoever accepts waits in poll(2) for more than connections.
 #include "service/http_socket.h"
 
 #include <cerrno>
@@ -13,13 +14,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "service/unix_socket.h"
 
 namespace cuzk::service {
 namespace {
 
+// Clients that come at once, before they are accepted.
 constexpr int kBacklog = 256;
 
+// Closed when it dies, unless release() has given it on.
 class Descriptor {
  public:
   explicit Descriptor(int value) : value_(value) {}
@@ -35,6 +39,7 @@ class Descriptor {
   int value_;
 };
 
+// `error` is errno's value right after the call that failed.
 base::Error failure(const Address& address, const char* action, int error) {
   const bool taken = error == EADDRINUSE;
   return {taken ? base::ErrorKind::kAlreadyExists : base::ErrorKind::kIo,
@@ -42,6 +47,7 @@ base::Error failure(const Address& address, const char* action, int error) {
                       taken ? "another process listens there" : std::strerror(error))};
 }
 
+// Of a name with several addresses the first one counts: a listener is one socket.
 base::Result<int> listen_tcp(Address& address) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
@@ -57,12 +63,14 @@ base::Result<int> listen_tcp(Address& address) {
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, ::freeaddrinfo);
   Descriptor descriptor(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (descriptor.get() < 0) return failure(address, "no socket", errno);
+  // Connections of a daemon before us that linger in the kernel do not keep the port.
   const int yes = 1;
   ::setsockopt(descriptor.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (::bind(descriptor.get(), found->ai_addr, found->ai_addrlen) != 0) {
     return failure(address, "cannot listen", errno);
   }
   if (::listen(descriptor.get(), kBacklog) != 0) return failure(address, "cannot listen", errno);
+  // Which port the system has chosen.
   sockaddr_storage bound = {};
   socklen_t size = sizeof bound;
   ::getsockname(descriptor.get(), reinterpret_cast<sockaddr*>(&bound), &size);
@@ -79,7 +87,9 @@ sockaddr_un unix_address(const Address& address) {
   return at;
 }
 
+// A file left by an earlier daemon is cleared before; what is alive, or no socket, is refused.
 base::Result<int> listen_unix(const Address& address, std::uint32_t mode) {
+  CUZK_ASSERT(address.kind == Address::Kind::kUnix);
   const sockaddr_un at = unix_address(address);
   CUZK_TRY_STATUS(clear_unix_socket(address.path));
   Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

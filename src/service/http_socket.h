@@ -1,4 +1,5 @@
-// Listening sockets by address.
+// Listening sockets by address. The one place of the HTTP door that knows TCP from unix sockets;
+// what is accepted looks the same.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Reports as JSON. Pure functions.
+// Reports as JSON. Pure functions. What the Rust daemon calls synthesis is the witness, what it
+// calls gpu is a device, be it the CPU.
 #include "service/http_status.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ constexpr std::int64_t kMsPerSecond = 1000;
 // The Rust daemon shows a job for so long after its end.
 constexpr std::int64_t kEndedShown_ms = 30'000;
 
-// Its words for the states of a partition.
+// Its words for the states of a partition. A wait for the finish is still "gpu" there: the monitor
+// has no word for it.
 const char* state_word(PartitionState state) {
   switch (state) {
     case PartitionState::kQueued: return "pending";
@@ -31,6 +33,7 @@ const char* state_word(PartitionState state) {
   return "failed";
 }
 
+// Whole seconds; a clock that was set back gives none.
 std::int64_t seconds_since(std::int64_t then_ms, std::int64_t now_ms) {
   return std::max<std::int64_t>(0, (now_ms - then_ms) / kMsPerSecond);
 }
@@ -47,6 +50,7 @@ std::int64_t spent_ms(const std::vector<DashboardFeed::Span>& spans, PartitionSt
   return total_ms;
 }
 
+// A job as the monitor draws it. A partition that no event has told of is not shown.
 Json pipeline_json(const DashboardFeed::Job& job, const StatusFacts& facts) {
   Json out;
   out["job_id"] = job.id;
@@ -76,6 +80,7 @@ Json workers_json(const engine::EngineReport& report, const std::vector<Dashboar
     std::size_t partition;
     std::int64_t since_ms;
   };
+  // Which worker of a device has which partition nobody says; they are dealt out in order.
   std::multimap<std::uint32_t, Running> on_device;
   for (const auto& job : jobs) {
     for (const auto& [index, spans] : job.partitions) {
@@ -105,6 +110,7 @@ Json workers_json(const engine::EngineReport& report, const std::vector<Dashboar
   return workers;
 }
 
+// Keys in memory. `pce`, a cache of the Rust daemon's, has no counterpart here and is empty.
 Json allocations_json(const engine::EngineReport& report, const DashboardFeed& feed,
                       std::int64_t now_ms) {
   Json keys = Json::array();
@@ -119,6 +125,7 @@ Json allocations_json(const engine::EngineReport& report, const DashboardFeed& f
   return {{"srs", std::move(keys)}, {"pce", Json::array()}};
 }
 
+// Since the engine was made.
 Json counters_json(const engine::EngineReport& report, const StatusFacts& facts) {
   std::uint64_t completed = 0, failed = 0, pending = 0;
   Json completed_by = Json::object(), failed_by = Json::object();
@@ -136,6 +143,7 @@ Json counters_json(const engine::EngineReport& report, const StatusFacts& facts)
           {"queue_depth", pending}};
 }
 
+// The ledger; without a budget nothing is called available.
 Json memory_json(const engine::EngineReport& report) {
   const auto& executor = report.executor;
   const std::uint64_t used = executor.ledger.total.used_bytes;
@@ -153,6 +161,7 @@ Json memory_json(const engine::EngineReport& report) {
 
 }  // namespace
 
+// `buffers` counts what stages hold for one another, in the Rust daemon's words.
 Json status_json(const engine::EngineReport& report, const DashboardFeed& feed,
                  const StatusFacts& facts) {
   const auto jobs = feed.active(facts.now_ms - kEndedShown_ms);
@@ -163,6 +172,7 @@ Json status_json(const engine::EngineReport& report, const DashboardFeed& feed,
   out["version"] = facts.version;
   out["draining"] = report.draining;
   out["memory"] = memory_json(report);
+  // Counts of the scheduler, not of the feed: they are right from the first moment on.
   out["synthesis"] = {{"max_concurrent", executor.witness_workers},
                       {"active", counts.in_state(PartitionState::kWitness)}};
   out["pipelines"] = Json::array();
@@ -179,6 +189,7 @@ Json status_json(const engine::EngineReport& report, const DashboardFeed& feed,
   return out;
 }
 
+// Small and the same size whatever the number of jobs; those come as changes.
 Json overview_json(const engine::EngineReport& report, const StatusFacts& facts) {
   const auto& executor = report.executor;
   Json out;

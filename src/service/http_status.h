@@ -1,4 +1,5 @@
 // Status over HTTP: the fields that the Rust daemon's monitor reads, and what the dashboard needs.
+// Each is made from one report, so the figures of an answer belong together.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Waits for the ends of jobs: any number of them, at the cost of one thread.
+// Waits for the ends of jobs: any number of them, at the cost of one thread. A wait is a
+// subscription at the engine and a deadline; whoever asked is called back.
 #pragma once
 
 #include <chrono>

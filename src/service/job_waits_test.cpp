@@ -191,6 +191,9 @@ TEST(JobWaits, AllEndWhenTheyAreClosed) {
   EXPECT_EQ(jobs.handle_count(), 0) << "no subscription is left";
 }
 
+// Method: waits that their job, their time, an abandonment and the close reach at about the same
+// moment, from several threads. An abandoned one may have been told just before, hence the two
+// bounds.
 TEST(JobWaits, EndOnceEachWhenEverythingHappensTogether) {
   const auto awaited = std::make_shared<AwaitedJobs>();
   constexpr int kThreads = 4, kEach = 200;

@@ -1,4 +1,5 @@
-// One write a line, so that lines of several threads do not mix.
+// One write a line, so that lines of several threads do not mix. The form is chosen when the sink
+// is made, and with each reload anew.
 #include "service/log_format.h"
 
 #include <chrono>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kMsPerSecond = 1000;
 
+// RFC 3339 in UTC, so that lines of machines in several time zones sort.
 std::string timestamp(std::int64_t now_ms) {
   const auto seconds = static_cast<std::time_t>(now_ms / kMsPerSecond);
   std::tm parts = {};
@@ -34,6 +36,7 @@ int syslog_level(base::LogLevel level) {
   return 3;
 }
 
+// Control characters as \xNN; bytes from 0x80 on stay, for they are UTF-8 or nobody's.
 std::string one_line(std::string_view message) {
   std::string line;
   for (const char c : message) {
@@ -49,6 +52,7 @@ std::string one_line(std::string_view message) {
 
 }  // namespace
 
+// Pure, so that its forms can be tested without a clock and a terminal.
 std::string format_log_line(LogFormat format, base::LogLevel level, std::string_view message,
                             std::int64_t now_ms) {
   switch (format) {
@@ -66,6 +70,7 @@ std::string format_log_line(LogFormat format, base::LogLevel level, std::string_
   return fmt::format("{} {:<7} {}\n", timestamp(now_ms), base::to_string(level), one_line(message));
 }
 
+// The sink may be called by several threads; it shares nothing but standard error.
 void use_log_format(LogFormat format) {
   base::set_log_sink([format](base::LogLevel level, std::string_view message) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -1,4 +1,5 @@
-// Log lines of a daemon, for people, for journald and for programs.
+// Log lines of a daemon, for people, for journald and for programs. Commands keep the plain form of
+// base/log.h; a daemon's lines are read by machines too.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 // made for each scrape.
 #include "service/metrics.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include "base/check.h"
 #include "service/metrics_clock.h"
 #include "service/metrics_families.h"
 #include "service/process_facts.h"
@@ -29,6 +31,7 @@ double now_s() {
   return std::chrono::duration<double>(now).count();
 }
 
+// A wait has the name of the stage that it is for.
 const char* stage_name(Measured::What what) {
   switch (what) {
     case Measured::What::kWitness: return "witness";
@@ -44,6 +47,8 @@ const char* stage_name(Measured::What what) {
 
 }  // namespace
 
+// The registry and its families have locks of their own; clock and totals are the mutex's. A
+// family's series of a label is made when it is first used, and stays.
 struct Metrics::State {
   State(BuildFacts build, Names of)
       : facts(std::move(build)),
@@ -76,6 +81,8 @@ struct Metrics::State {
                        .Name("cuzk_stage_wait_seconds")
                        .Help("Time that a partition waited for a stage.")
                        .Register(registry)) {
+    CUZK_ASSERT(names.public_kind != nullptr && names.failure != nullptr);
+    CUZK_ASSERT(std::is_sorted(kBoundaries_s.begin(), kBoundaries_s.end()));
     // Every class is there from the beginning, so that a rate over the first failure is seen.
     for (int kind = 0; kind <= static_cast<int>(base::ErrorKind::kInternal); ++kind) {
       errors.Add(error_label(static_cast<base::ErrorKind>(kind)));
@@ -86,10 +93,12 @@ struct Metrics::State {
     return {{"class", label_word(base::to_string(kind))}};
   }
 
+  // `kind` is the public name. Thread-safe.
   void record(const Measured& measured, const std::string& kind) {
     const double seconds = static_cast<double>(measured.ms) / kMsPerSecond;
     const prometheus::Labels labels = {{"proof_kind", kind}};
     const prometheus::Labels staged = {{"proof_kind", kind}, {"stage", stage_name(measured.what)}};
+    // A histogram for each question; the stage is a label of those that are asked of every stage.
     switch (measured.what) {
       case Measured::What::kQueueWait:
         queue_wait.Add(labels, kBoundaries_s).Observe(seconds);
@@ -112,7 +121,7 @@ struct Metrics::State {
   prometheus::Family<prometheus::Histogram>&queue_wait, &total, &stage, &stage_wait;
   std::mutex mutex;  // of what follows
   EventClock clock;
-  std::map<std::string, std::pair<double, double>> totals;
+  std::map<std::string, std::pair<double, double>> totals;  // see Families
 };
 
 Metrics::Metrics(BuildFacts facts, Names names)
@@ -120,6 +129,7 @@ Metrics::Metrics(BuildFacts facts, Names names)
 
 Metrics::~Metrics() = default;
 
+// In a thread of the engine's that is this observer's own, in the order of the events.
 void Metrics::observe(const engine::EngineEvent& event) {
   const std::string kind = state_->names.public_kind(event.job_kind);
   std::vector<Measured> measured;
@@ -127,22 +137,26 @@ void Metrics::observe(const engine::EngineEvent& event) {
     const std::lock_guard lock(state_->mutex);
     measured = state_->clock.observe(event);
   }
+  // Without the mutex, which a scrape holds for as long as its families take.
   for (const Measured& one : measured) state_->record(one, kind);
   if (event.kind == engine::EngineEvent::Kind::kAccepted) {
     state_->submitted.Add({{"proof_kind", kind}}).Increment();
   }
   if (event.kind == engine::EngineEvent::Kind::kEnded && event.state == engine::JobState::kFailed) {
+    // A job whose record is gone already still counts.
     const auto failure = state_->names.failure(event.request_id);
     state_->errors.Add(State::error_label(failure.value_or(base::ErrorKind::kInternal)))
         .Increment();
   }
 }
 
+// From threads of all doors.
 void Metrics::count_answer(std::string_view protocol, std::string_view code) {
   state_->answers.Add({{"protocol", std::string(protocol)}, {"code", std::string(code)}})
       .Increment();
 }
 
+// Two scrapes at once are one after the other, or their counters would be counted twice.
 std::string Metrics::text(const engine::EngineReport& report) {
   std::vector<prometheus::MetricFamily> all;
   {
@@ -162,6 +176,7 @@ std::string Metrics::text(const engine::EngineReport& report) {
     all = families.take();
   }
   for (auto& family : state_->registry.Collect()) all.push_back(std::move(family));
+  // Out of the lock: events may be heard while the text is written.
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, all);
   return std::move(out).str();

@@ -1,4 +1,5 @@
-// How long jobs and partitions took, from the order of their events.
+// How long jobs and partitions took, from the order of their events. Events carry when something
+// happened; the time between two of them is what histograms are made of.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,7 @@ class EventClock {
     engine::PartitionState state = engine::PartitionState::kQueued;
     std::int64_t since_ms = 0;
   };
+  // A job that is not over. `partitions` are those that have moved, each in the state it is in now.
   struct Job {
     std::optional<std::int64_t> accepted_ms;  // none: it was accepted by an earlier process
     bool started = false;

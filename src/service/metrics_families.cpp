@@ -1,4 +1,5 @@
-// Names carry base units (seconds, bytes); labels have few values each.
+// Names carry base units (seconds, bytes); labels have few values each. docs/operate.md lists them
+// all.
 #include "service/metrics_families.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ constexpr double kMsPerSecond = 1000;
 constexpr std::array<std::string_view, engine::kPartitionStateCount> kPartitionWords = {
     "queued", "witness", "device_queued", "device", "finish_queued", "finish", "done", "ended"};
 
+// A row for each kind of job, and sums over the kinds for those who want one number.
 void add_queues(const EngineReport& report,
                 const std::function<std::string(std::string_view)>& public_kind, Families& out) {
   std::uint64_t pending = 0, running = 0;
@@ -42,6 +44,7 @@ void add_queues(const EngineReport& report,
             static_cast<double>(running));
 }
 
+// How many partitions are where, and how often the scheduler did not simply take the next.
 void add_scheduler(const engine::ExecutorReport& report, Families& out) {
   const auto& counts = report.counts;
   for (std::size_t state = 0; state < engine::kPartitionStateCount; ++state) {
@@ -72,6 +75,7 @@ void add_scheduler(const engine::ExecutorReport& report, Families& out) {
               static_cast<double>(report.process_restarts));
 }
 
+// The ledger by category and by account. A category's peaks need not have been at one time.
 void add_memory(const engine::ExecutorReport& report, Families& out) {
   const auto& ledger = report.ledger;
   for (std::size_t i = 0; i < base::kMemoryCategoryCount; ++i) {
@@ -97,6 +101,7 @@ void add_memory(const engine::ExecutorReport& report, Families& out) {
             static_cast<double>(report.rss_bytes));
 }
 
+// By number and name: two cards of one name are two series.
 void add_devices(const engine::ExecutorReport& report, Families& out) {
   double workers = 0;
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
@@ -130,6 +135,7 @@ void add_devices(const engine::ExecutorReport& report, Families& out) {
   out.gauge("cuzk_gpu_workers", "Workers of all devices.", workers);
 }
 
+// Keys that are known, loaded or not: their names come from the configuration, so they are few.
 void add_keys(const engine::ExecutorReport& report, Families& out) {
   for (const auto& key : report.keys) {
     const Labels labels = {{"circuit_id", key.name}};
@@ -140,6 +146,7 @@ void add_keys(const engine::ExecutorReport& report, Families& out) {
   }
 }
 
+// The counters among them begin anew with each process; the states of jobs do not.
 void add_journal(const engine::JournalStatistics& journal, Families& out) {
   for (std::size_t i = 0; i < engine::kJobStateCount; ++i) {
     const auto state = static_cast<engine::JobState>(i);
@@ -163,6 +170,8 @@ void add_journal(const engine::JournalStatistics& journal, Families& out) {
 
 }  // namespace
 
+// A metric of a family that is made where it is not there yet. The reference is good until the next
+// call. A search through the list: a scrape has some tens of families.
 prometheus::ClientMetric& Families::add(const std::string& name, const std::string& help,
                                         prometheus::MetricType type, Labels labels) {
   auto family = std::find_if(families_.begin(), families_.end(),
@@ -178,16 +187,21 @@ void Families::gauge(const std::string& name, const std::string& help, double va
   add(name, help, prometheus::MetricType::Gauge, std::move(labels)).gauge.value = value;
 }
 
+// Totals live longer than a scrape (Metrics keeps them), so a process that was started anew goes on
+// where the one before it ended.
 void Families::counter(const std::string& name, const std::string& help, double value,
                        Labels labels) {
+  // Zero bytes part names and values, which have none, so that no two series run into one.
   std::string series = name;
   for (const auto& [label, content] : labels) series += '\0' + label + '\0' + content;
   auto& [total, last] = totals_[series];
+  // Less than last time: whoever counts has begun again, so all of it is new.
   total += value >= last ? value - last : value;
   last = value;
   add(name, help, prometheus::MetricType::Counter, std::move(labels)).counter.value = total;
 }
 
+// Leaves none behind: for the end of a scrape.
 std::vector<prometheus::MetricFamily> Families::take() { return std::move(families_); }
 
 std::string label_word(std::string_view words) {
@@ -197,9 +211,11 @@ std::string label_word(std::string_view words) {
   return word;
 }
 
+// Each part by itself; what is missing in the report makes no series.
 void add_report(const EngineReport& report,
                 const std::function<std::string(std::string_view)>& public_kind, double now_s,
                 Families& families) {
+  // Clocks may be set back, and an uptime below zero helps nobody.
   const double started_s = static_cast<double>(report.started_ms) / kMsPerSecond;
   families.gauge("cuzk_uptime_seconds", "Time since the engine was started.",
                  std::max(0.0, now_s - started_s));

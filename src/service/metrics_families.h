@@ -1,4 +1,5 @@
-// What the engine's report says as families of metrics.
+// What the engine's report says as families of metrics. They are made anew for each scrape: a
+// series whose subject is gone (a key, a device) goes with it.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,8 @@ class Families {
   explicit Families(std::map<std::string, std::pair<double, double>>& totals) : totals_(totals) {}
 
   void gauge(const std::string& name, const std::string& help, double value, Labels labels = {});
-  // A count that somebody else keeps and that may begin again at zero; here it goes on.
+  // A count that somebody else keeps and that may begin again at zero; here it goes on. Called once
+  // a series and scrape, since it takes the difference to the scrape before.
   void counter(const std::string& name, const std::string& help, double value, Labels labels = {});
   std::vector<prometheus::MetricFamily> take();
 
@@ -34,6 +36,7 @@ class Families {
   std::vector<prometheus::MetricFamily> families_;
 };
 
+// `now_s` is the time since 1970, of which the uptime is made.
 void add_report(const engine::EngineReport& report,
                 const std::function<std::string(std::string_view)>& public_kind, double now_s,
                 Families& families);

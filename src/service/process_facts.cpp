@@ -1,4 +1,4 @@
-// Linux's /proc and the clock of the process's CPU time.
+// Linux's /proc and the clock of the process's CPU time. Where there is no /proc the files stay 0.
 #include "service/process_facts.h"
 
 #include <filesystem>
@@ -10,9 +10,11 @@
 
 namespace cuzk::service {
 
+// Some microseconds and a read of a folder; only a scrape asks.
 ProcessFacts process_facts() {
   ProcessFacts facts;
   facts.resident_bytes = base::resident_bytes().value_or(0);
+  // The descriptor that reads the folder is among them.
   std::error_code error;
   for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
        at.increment(error)) {

@@ -1,4 +1,5 @@
-// What the kernel says of this process.
+// What the kernel says of this process. For the metrics of the daemon itself; the proving process
+// is in the engine's report.
 #pragma once
 
 #include <cstdint>

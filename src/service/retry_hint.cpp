@@ -1,4 +1,4 @@
-// Fixed times, but for queues.
+// Fixed times, but for queues. Only what passes by itself has one: a queue, memory, a restart.
 #include "service/retry_hint.h"
 
 #include "engine/engine.h"
@@ -11,6 +11,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kNoRetry{0};
 constexpr milliseconds kRetryWhenFull{1000};
 constexpr milliseconds kRetryWhenGone{5000};  // a restart takes about that
+// Told apart by their values below.
+static_assert(kRetryWhenFull != kRetryWhenGone && kRetryWhenFull != kNoRetry);
 
 }  // namespace
 

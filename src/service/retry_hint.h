@@ -1,4 +1,5 @@
-// When to try again what was refused: told to clients of gRPC and of HTTP alike.
+// When to try again what was refused: told to clients of gRPC and of HTTP alike. Hints are rough on
+// purpose: they keep clients from asking every millisecond, not from asking.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// Questions gather while a report is made; the next one serves them all.
+// Questions gather while a report is made; the next one serves them all. So there is one report
+// under way and one in the lane at most, however many ask.
 #include "service/status_desk.h"
 
 #include <algorithm>
@@ -6,22 +7,29 @@
 #include <map>
 #include <utility>
 
+#include "base/check.h"
 #include "base/heap.h"
 
 namespace cuzk::service {
 
 StatusDesk::StatusDesk(std::function<StatusReport()> make_report)
-    : make_report_(std::move(make_report)), lane_("grpc-status", 1, 1) {}
+    : make_report_(std::move(make_report)), lane_("grpc-status", 1, 1) {
+  CUZK_ASSERT(make_report_ != nullptr);
+}
 
+// Under one lock, so that a round is posted for the first question and for no other.
 bool StatusDesk::ask(Answer answer) {
   const std::lock_guard lock(mutex_);
+  CUZK_ASSERT(answer != nullptr);
   asked_.push_back(std::move(answer));
   if (asked_.size() > 1) return true;  // a round that takes it along is posted
   if (lane_.post_always([this] { serve(); })) return true;
+  // Only this question is in it: it was the first.
   asked_.clear();
   return false;
 }
 
+// In the lane's one thread: one report is made at a time.
 void StatusDesk::serve() {
   std::vector<Answer> asked;
   {
@@ -29,10 +37,13 @@ void StatusDesk::serve() {
     asked.swap(asked_);
     ++report_count_;
   }
+  CUZK_ASSERT(!asked.empty());
+  // After the swap: a question that comes from now on may be about something newer.
   const auto report = std::make_shared<const StatusReport>(make_report_());
   for (const Answer& answer : asked) answer(report);
 }
 
+// How many reports were begun; far fewer than questions where many ask.
 std::uint64_t StatusDesk::report_count() const {
   const std::lock_guard lock(mutex_);
   return report_count_;
@@ -40,6 +51,7 @@ std::uint64_t StatusDesk::report_count() const {
 
 namespace {
 
+// A job beyond these runs without its name.
 constexpr std::size_t kRunningMax = 1000;
 
 // Names of the jobs that run, where a device says that it works on one.
@@ -49,6 +61,7 @@ std::map<engine::JobId, StatusContext::RunningJob> running_jobs(
   const auto& devices = report.executor.devices;
   const bool any = std::any_of(devices.begin(), devices.end(),
                                [](const auto& device) { return !device.running.empty(); });
+  // The journal is asked only where there is something to name.
   if (!any) return running;
   engine::JobQuery query;
   query.states = {engine::JobState::kRunning};
@@ -63,6 +76,7 @@ std::map<engine::JobId, StatusContext::RunningJob> running_jobs(
 
 }  // namespace
 
+// A report of the engine, then the names: a job that ends between is on a device without one.
 StatusReport make_status_report(const Backend& backend, std::uint64_t max_message_bytes) {
   StatusReport report;
   report.engine = backend.engine->report();

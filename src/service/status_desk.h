@@ -35,6 +35,8 @@ class StatusDesk {
  private:
   void serve();
 
+  // A round is posted with the first question and takes all that are there when it begins, so one
+  // is in the lane exactly while asked_ is not empty.
   const std::function<StatusReport()> make_report_;
   mutable std::mutex mutex_;
   std::vector<Answer> asked_;

@@ -1,4 +1,5 @@
 // What systemd is told (sd_notify): ready, reloading, stopping, alive. Without it nothing happens.
+// By this it knows when the daemon has started, and restarts one that says nothing for too long.
 #pragma once
 
 #include <chrono>
@@ -8,6 +9,8 @@
 
 namespace cuzk::service {
 
+// Stateless after construction, so usable from any thread; a message that cannot be sent is lost,
+// which costs a line in systemctl or, if it stays so, a restart.
 class Supervisor {
  public:
   using Environment = std::function<std::string(const char*)>;
@@ -25,6 +28,7 @@ class Supervisor {
   void alive() const;
 
  private:
+  // One datagram. Never waits.
   void send(const std::string& message) const;
 
   std::string socket_;

@@ -1,4 +1,5 @@
-// Whether a socket is alive is asked by connecting to it.
+// Whether a socket is alive is asked by connecting to it. The file alone does not tell, since it
+// outlives the process that made it.
 #include "service/unix_socket.h"
 
 #include <cerrno>
@@ -13,6 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/check.h"
+
 namespace cuzk::service {
 namespace {
 
@@ -21,12 +24,13 @@ using base::ErrorKind;
 
 std::string reason(int number) { return std::generic_category().message(number); }
 
-// 0: somebody listens; else what connecting said.
+// 0: somebody listens; else what connecting said. Does not wait. The path fits.
 int connect_to(const std::string& path) {
   const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket < 0) return errno;
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
+  CUZK_ASSERT(path.size() < sizeof address.sun_path);
   std::memcpy(address.sun_path, path.data(), path.size());
   const int answer =
       ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0
@@ -37,6 +41,7 @@ int connect_to(const std::string& path) {
 
 }  // namespace
 
+// In doubt the file stays: a daemon that does not start is better than one that took a socket away.
 base::Status clear_unix_socket(const std::filesystem::path& path) {
   const std::string name = path.string();
   constexpr std::size_t kBytesMax = sizeof(sockaddr_un::sun_path) - 1;
@@ -46,8 +51,10 @@ base::Status clear_unix_socket(const std::filesystem::path& path) {
                              kBytesMax, name.size())};
   }
   struct stat found = {};
+  // Not followed: a link is no socket, wherever it leads.
   if (::lstat(name.c_str(), &found) != 0) {
     if (errno != ENOENT) return Error{ErrorKind::kIo, name + ": " + reason(errno)};
+    // A place that is free; without its folder binding would fail with a word that names no folder.
     const std::filesystem::path folder = path.parent_path();
     std::error_code ignored;
     if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return base::ok_status();
@@ -58,6 +65,7 @@ base::Status clear_unix_socket(const std::filesystem::path& path) {
     return Error{ErrorKind::kAlreadyExists,
                  name + ": is no socket; it is kept, choose another path or remove it"};
   }
+  // Refused: nobody listens. Anything else leaves the file alone.
   const int answer = connect_to(name);
   // A full backlog (EAGAIN) and a right that we lack both mean that there is a listener, or may be.
   if (answer == 0 || answer == EAGAIN) {
@@ -73,6 +81,7 @@ base::Status clear_unix_socket(const std::filesystem::path& path) {
   return base::ok_status();
 }
 
+// After binding: the process's umask has had its say by then.
 base::Status set_socket_mode(const std::filesystem::path& path, unsigned mode) {
   if (::chmod(path.c_str(), mode) == 0) return base::ok_status();
   return Error{ErrorKind::kIo,

@@ -1,4 +1,6 @@
-// The place of a unix socket: what may be taken over and what not.
+// The place of a unix socket: what may be taken over and what not. Both doors ask before they bind:
+// a file left by a crash must not keep a daemon from starting, nor may a second daemon push the
+// first one aside.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// The numbers are checked against both protocols.
+// The numbers are checked against both protocols. A change of one proto file that parts them does
+// not compile.
 #include "service/wire_fields.h"
 
 #include <fmt/format.h>

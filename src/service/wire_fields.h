@@ -1,4 +1,5 @@
-// Fields that both protocols have, with the same numbers.
+// Fields that both protocols have, with the same numbers. Clients of either protocol get the same
+// sentence for the same mistake.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Field by field.
+// Field by field. Text that may come from outside goes through utf8(), or a foreign client refuses
+// the whole message.
 #include "service/wire_jobs.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Values of the engine as messages of cuzk.jobs.v1, and back. Pure functions.
+// Values of the engine as messages of cuzk.jobs.v1, and back. Pure functions. They know neither
+// calls nor threads, so each field can be tested by itself.
 #pragma once
 
 #include <cstdint>

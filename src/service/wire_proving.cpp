@@ -1,4 +1,5 @@
-// Field by field, with the saturation that 32-bit fields ask for.
+// Field by field, with the saturation that 32-bit fields ask for. Everything is told as it is now:
+// nothing here remembers an earlier reply.
 #include "service/wire_proving.h"
 
 #include <algorithm>

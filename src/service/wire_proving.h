@@ -1,4 +1,5 @@
-// Values of the engine as messages of cuzk.v1, and back. Pure functions.
+// Values of the engine as messages of cuzk.v1, and back. Pure functions. What the public interface
+// has no field for is left to cuzk.jobs.v1 or stands in fields of ours.
 #pragma once
 
 #include <cstdint>

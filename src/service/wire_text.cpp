@@ -1,4 +1,5 @@
-// UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+// UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. One pass; a
+// byte that begins no character is replaced alone, so what follows it is kept.
 #include "service/wire_text.h"
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // Text that leaves in fields of messages: those must be UTF-8, or foreign clients refuse the whole.
+// Ids, errors and names of devices come from outside and may hold any bytes.
 #pragma once
 
 #include <string>

@@ -40,12 +40,14 @@ class WorkLane {
   const std::size_t waiting_max_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  // Tasks are taken in the order in which they came. With one thread they also end so.
   std::deque<std::function<void()>> waiting_;
-  bool stopped_ = false;
+  bool stopped_ = false;  // for good
   std::vector<std::thread> threads_;
 };
 
 // Counts the bytes of requests that are being read or handled, against a limit. Thread-safe.
+// Outlives its holds; a hold belongs to one thread at a time.
 class ByteGate {
  public:
   explicit ByteGate(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}

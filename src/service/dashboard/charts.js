@@ -1,12 +1,16 @@
 // Small charts on a canvas: stacked areas, lines, bars, and the waterfall of partitions. They draw
-// what they are given; text goes through fillText and textContent only.
+// what they are given; text goes through fillText and textContent only. They keep nothing between
+// two calls: each draws the whole canvas anew, which is cheap once a second.
 'use strict';
 
 const charts = (() => {
+  // Colours are variables of the style sheet, so that light and dark need nothing here.
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // The fonts of the page, for the canvas knows none of its styles.
   const font = (size) => `${size}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
 
-  // The canvas cleared, at the screen's own resolution, in CSS pixels.
+  // The canvas cleared, at the screen's own resolution, in CSS pixels. The size of its bits is set
+  // only when it changed: setting it clears what was drawn.
   function surface(canvas, height) {
     if (height !== undefined) canvas.style.height = `${height}px`;
     const ratio = window.devicePixelRatio || 1;
@@ -25,7 +29,8 @@ const charts = (() => {
   }
 
   // The top of an axis at or above `value`, and the step of its four grid lines: 1, 2 or 5 times a
-  // power of ten, or a power of two for bytes.
+  // power of ten, or a power of two for bytes. So the labels are round numbers whatever the values
+  // are.
   function roundUp(value, bytes) {
     const least = Math.max(value, bytes ? 1024 : 4) / 4;
     if (bytes) {
@@ -38,6 +43,7 @@ const charts = (() => {
     return { top: step * 4, step };
   }
 
+  // A time of day where the reader is.
   function clock(ms, seconds) {
     const at = new Date(ms),
       two = (n) => String(n).padStart(2, '0');
@@ -45,6 +51,7 @@ const charts = (() => {
     return seconds ? `${minutes}:${two(at.getSeconds())}` : minutes;
   }
 
+  // The step of a time axis: so that labels stand 110 pixels apart at least, and a round time.
   function timeStep(span_ms, width) {
     const wanted = span_ms / Math.max(2, Math.floor(width / 110));
     const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600].map(
@@ -53,6 +60,8 @@ const charts = (() => {
     return steps.find((s) => s >= wanted) || steps[steps.length - 1];
   }
 
+  // Lines and labels at round times from `from` to `to`; `above`: labels at the top. A label that
+  // would stick out at either end is left out, its line is not.
   function timeAxis(g, area, from, to, above) {
     const step = timeStep(to - from, area.right - area.left);
     g.font = font(11);
@@ -78,6 +87,7 @@ const charts = (() => {
     const area = { left: 60, right: width - 6, top: 8, bottom: height - 24 };
     const sums = plot.times.map((_, i) => plot.stacks.reduce((sum, s) => sum + s.values[i], 0));
     let most = plot.least || 0;
+    // A sample before the window begins a line and does not set the scale.
     for (let i = 0; i < plot.times.length; i++) {
       if (plot.times[i] < plot.from) continue;
       most = Math.max(
@@ -94,6 +104,7 @@ const charts = (() => {
     g.font = font(11);
     g.textBaseline = 'middle';
     g.textAlign = 'right';
+    // A little more than the top: sums of fractions may end just beside it.
     for (let v = 0; v <= top * 1.001; v += step) {
       g.fillStyle = v === 0 ? colour('--line') : colour('--grid');
       g.fillRect(area.left, Math.round(y(v)), area.right - area.left, 1);
@@ -101,6 +112,7 @@ const charts = (() => {
       g.fillText(plot.format(v), area.left - 8, y(v));
     }
     timeAxis(g, area, plot.from, plot.to);
+    // Within the axes: the first value lies before the window's begin.
     g.save();
     g.beginPath();
     g.rect(area.left, area.top - 2, area.right - area.left, area.bottom - area.top + 2);
@@ -112,9 +124,11 @@ const charts = (() => {
     return { area, x, plot };
   }
 
+  // Areas on one another: along the upper edge, and back along the lower one.
   function drawStacks(g, plot, x, y) {
     const below = plot.times.map(() => 0);
     for (const stack of plot.stacks) {
+      // A category that is empty all the time would only thicken the line below it.
       if (!stack.values.some((v) => v > 0)) continue;
       g.beginPath();
       plot.times.forEach((t, i) => g.lineTo(x(t), y(below[i] + stack.values[i])));
@@ -130,7 +144,7 @@ const charts = (() => {
     }
   }
 
-  // Bars of one time stand on one another.
+  // Bars of one time stand on one another. All are as wide as the step between the first two times.
   function drawBars(g, plot, x, y, area) {
     const below = plot.times.map(() => 0);
     for (const bars of plot.bars) {
@@ -153,6 +167,7 @@ const charts = (() => {
     }
   }
 
+  // In their order, so the last is on top; `fill` shades what is below.
   function drawLines(g, plot, x, y) {
     for (const line of plot.lines) {
       g.beginPath();
@@ -174,7 +189,8 @@ const charts = (() => {
   }
 
   // Rows of the waterfall: [{label, note, tone, parts: [{index, spans: [{from, to, kind}]}]}].
-  // Returns boxes for hover: [{x0, x1, y0, y1, row, part, span}].
+  // Returns boxes for hover: [{x0, x1, y0, y1, row, part, span}]. The canvas becomes as tall as the
+  // rows need. On a narrow screen the words stand above a row's lanes, elsewhere beside them.
   function waterfall(canvas, rows, from, to, stageColour) {
     const narrow = canvas.clientWidth < 620,
       head = narrow ? 20 : 0;
@@ -187,6 +203,7 @@ const charts = (() => {
     );
     const area = { left: narrow ? 4 : 190, right: width - 8, top: 18, bottom: height - 4 };
     timeAxis(g, area, from, to, true);
+    // In pixels of the page, as pointer events are.
     const boxes = [];
     let top = area.top + 8;
     rows.forEach((row, number) => {
@@ -207,6 +224,7 @@ const charts = (() => {
     return boxes;
   }
 
+  // A job's name, and what it is and does.
   function drawLabel(g, row, narrow, top, area) {
     g.textBaseline = 'top';
     g.textAlign = 'left';
@@ -223,6 +241,8 @@ const charts = (() => {
     }
   }
 
+  // A time in one stage, cut to the window; its box, or null when all of it lies outside. A wait is
+  // drawn thinner than work, and the shortest span a pixel and a half.
   function drawSpan(g, span, y0, lane, from, to, area, stageColour) {
     if (span.to < from || span.from > to) return null;
     const at = (t) =>
@@ -249,6 +269,7 @@ const charts = (() => {
   function fit(g, text, width) {
     if (g.measureText(text).width <= width) return text;
     let end = text.length;
+    // Letter by letter: widths differ, and names are short.
     while (end > 1 && g.measureText(`${text.slice(0, end)}…`).width > width) end--;
     return `${text.slice(0, end)}…`;
   }

@@ -1,8 +1,10 @@
 // Asks the daemon once a second for what changed and shows it. What comes from outside (job ids,
-// errors, names of devices) becomes text nodes and canvas text, never markup.
+// errors, names of devices) becomes text nodes and canvas text, never markup. One object holds all
+// that is known; each answer changes it and everything is drawn from it.
 'use strict';
 
 (() => {
+  // How often the daemon is asked, and after a failure; how many ended jobs and samples are kept.
   const interval_ms = 1000,
     retry_ms = 3000,
     ended_max = 100,
@@ -18,8 +20,13 @@
     'done',
     'ended',
   ];
+  // What each of them is drawn as: waits alike, what is over not at all.
   const stageKinds = ['none', 'witness', 'wait', 'device', 'wait', 'finish', 'none', 'ended'];
   const stageNames = { witness: 'Witness', wait: 'Waiting', device: 'Device', finish: 'Finish' };
+  // revision and the last sample's time say to the daemon what is known already. jobs: by id, those
+  // that have begun or ended; queued: the oldest that wait, whole each time. samples: in order of
+  // time, by the daemon's clock; skew_ms is what that clock is ahead of ours. boxes and hovers:
+  // what the pointer may be over, as it was drawn last.
   const state = {
     started_ms: 0,
     revision: 0,
@@ -36,6 +43,7 @@
   const byId = (id) => document.getElementById(id);
 
   // ---- words ----
+  // "1.54 GiB": three digits at most, and no fraction where it would be zero.
   function bytes(n) {
     const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
     let unit = 0;
@@ -46,6 +54,7 @@
     const whole = n >= 100 || unit === 0 || Number.isInteger(n);
     return `${whole ? Math.round(n) : Number(n.toFixed(n >= 10 ? 1 : 2))} ${units[unit]}`;
   }
+  // In the two largest units that tell something.
   function duration(ms) {
     if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
     const s = ms / 1000;
@@ -54,12 +63,15 @@
     if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
     return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
   }
+  // Thousands apart by a narrow space that does not break.
   const count = (n) => n.toLocaleString('en-US').replace(/,/g, '\u202f');
   const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
+  // Set only when it changed, so that a selection of the reader's stays.
   function text(id, value) {
     const e = byId(id);
     if (e.textContent !== value) e.textContent = value;
   }
+  // An element with its text: never as markup, for names and errors come from outside.
   function node(tag, className, value) {
     const made = document.createElement(tag);
     if (className) made.className = className;
@@ -68,12 +80,15 @@
   }
 
   // ---- what came in ----
+  // An answer of /api/v1/dashboard. Another start time means another run of the daemon, whose
+  // revisions begin anew: what was known is dropped.
   function take(answer) {
     if (answer.started_ms !== state.started_ms) {
       Object.assign(state, { started_ms: answer.started_ms, revision: 0, queued: [], samples: [] });
       state.jobs.clear();
     }
     state.now = answer;
+    // The time of the way back is in it: some milliseconds, of a picture that is drawn by seconds.
     state.skew_ms = answer.now_ms - Date.now();
     const changes = answer.changes;
     state.revision = changes.revision;
@@ -81,14 +96,18 @@
     state.queued = changes.queued;
     state.queuedCount = changes.queued_count;
     state.samples.push(...changes.samples);
+    // A little more than the daemon keeps, so a page that is open for long knows what a new one
+    // does.
     if (state.samples.length > samples_max)
       state.samples.splice(0, state.samples.length - samples_max);
+    // The daemon forgets ended jobs too; a page that is open for days must do it by itself.
     const ended = [...state.jobs.values()]
       .filter((j) => j.ended_ms > 0)
       .sort((a, b) => a.ended_ms - b.ended_ms);
     for (const job of ended.slice(0, Math.max(0, ended.length - ended_max)))
       state.jobs.delete(job.id);
   }
+  // By the daemon's clock, in which all times of an answer are.
   const now_ms = () => Date.now() + state.skew_ms;
   // The time shown: what was chosen, or less where the daemon has not run for so long.
   function span_ms() {
@@ -97,6 +116,7 @@
   }
 
   // ---- tiles and header ----
+  // The state in one word, the worst first.
   function showHeader() {
     const now = state.now,
       usable = now.devices.filter((d) => d.usable).length;
@@ -108,11 +128,14 @@
       return pill(`${now.devices.length - usable} of ${now.devices.length} devices lost`, 'warn');
     pill('ready', 'good');
   }
+  // The word beside the title, in a tone of the style sheet.
   function pill(word, tone) {
     text('health', word);
     byId('health').className = `pill ${tone}`;
   }
+  // Over all kinds of jobs.
   const total = (field) => state.now.queues.reduce((sum, q) => sum + q[field], 0);
+  // Proofs a minute, from the samples; 0 where they do not reach over some seconds.
   function rate(minutes) {
     const begin = now_ms() - minutes * 60000,
       first = state.samples.find((s) => s.t >= begin);
@@ -121,6 +144,7 @@
       span = (last.t - first.t) / 60000;
     return span > 0.05 ? (last.completed - first.completed) / span : 0;
   }
+  // The large numbers at the top, each with a line that says what to make of it.
   function showTiles() {
     const now = state.now,
       memory = now.memory,
@@ -141,6 +165,7 @@
       'tile-failed-note',
       total('cancelled') ? `${count(total('cancelled'))} cancelled` : 'none cancelled',
     );
+    // The ledger may be behind what is really resident, and the other way round.
     const most = Math.max(memory.used_bytes, memory.rss_bytes),
       share = budget ? Math.min(1, most / budget) : 0;
     text(
@@ -159,6 +184,8 @@
   }
 
   // ---- waterfall ----
+  // The spans of a partition as they are drawn: each ends where the next begins, the last one with
+  // its job or now.
   function spansOf(part, job) {
     const end = job.ended_ms || now_ms();
     return part.spans
@@ -172,6 +199,7 @@
       }))
       .filter((span) => span.kind !== 'none' && span.kind !== 'ended');
   }
+  // The colour of a job by its state; names of the style sheet.
   const tones = {
     completed: '--good',
     failed: '--bad',
@@ -179,9 +207,11 @@
     running: '--accent',
     queued: '--quiet',
   };
+  // Jobs of the window, those that run first and then the latest, thirty at most.
   function showWaterfall() {
     const to = now_ms(),
       from = to - span_ms();
+    // Jobs that wait are not here: no partition of theirs has moved.
     const rows = [...state.jobs.values()]
       .filter((job) => job.partitions.length && (!job.ended_ms || job.ended_ms > from))
       .sort(
@@ -215,6 +245,8 @@
   }
 
   // ---- charts ----
+  // The samples in view, and the one before them so that lines begin at the edge; thinned out to
+  // some hundreds, for more are not to be seen. The last one always stays.
   function windowOf() {
     const to = now_ms(),
       from = to - span_ms();
@@ -228,10 +260,12 @@
       samples: samples.filter((_, i) => i % step === 0 || i === samples.length - 1),
     };
   }
+  // Draws a chart and keeps what the pointer needs; `describe` has the words for a sample's number.
   function draw(id, plot, describe) {
     const canvas = byId(id);
     state.hovers.set(canvas, { ...charts.timeChart(canvas, plot), describe });
   }
+  // The ledger by category, stacked, with what is resident and the budget as lines over it.
   function showMemory({ from, to, samples }) {
     const names = state.now.category_names,
       times = samples.map((s) => s.t);
@@ -281,6 +315,7 @@
         .map((s) => entry(s.colour, s.name, bytes(memory.by_category[s.name] || 0))),
     );
   }
+  // One entry of a legend.
   function entry(colour, name, value, line) {
     const made = node('span'),
       mark = node('i', line ? 'line' : '');
@@ -289,7 +324,10 @@
     if (value !== undefined) made.append(node('b', '', value));
     return made;
   }
+  // Bars of what ended in each step of time, from differences of the daemon's totals. Steps stand
+  // at multiples of their width, so that bars do not wander while time goes on.
   function showThroughput({ from, to }) {
+    // Some thirty steps, of whole seconds.
     const width_ms = Math.max(2000, Math.round(span_ms() / 30000) * 1000),
       begin = Math.floor(from / width_ms) * width_ms;
     const times = [],
@@ -320,6 +358,7 @@
     );
     text('throughput-now', `${rate(1).toFixed(1)} a minute now`);
   }
+  // Two charts over one time: jobs that wait and run, and workers that are busy.
   function showQueue({ from, to, samples }) {
     const times = samples.map((s) => s.t);
     draw(
@@ -372,6 +411,7 @@
   }
 
   // ---- lists ----
+  // Devices with a square a worker, and the keys in memory.
   function showDevices() {
     byId('devices').replaceChildren(
       ...state.now.devices.map((device) => {
@@ -424,6 +464,8 @@
         node('p', 'quiet', 'None is loaded; a key is loaded when it is first needed.'),
       );
   }
+  // The table of jobs, those that run first, then the latest that ended, then who waits; and the
+  // failures with their sentences.
   function showRecent() {
     const begun = [...state.jobs.values()].sort(
       (a, b) =>
@@ -487,6 +529,7 @@
     text('errors-note', failed.length ? `${failed.length} of the latest ${ended_max} jobs` : '');
   }
 
+  // Everything anew. Some milliseconds, once a second and when the reader asks for another view.
   function show() {
     if (!state.now) return;
     showHeader();
@@ -504,6 +547,7 @@
 
   // ---- pointer ----
   const tip = byId('tip');
+  // Beside the pointer, moved so that it stays on the screen.
   function showTip(event, words) {
     tip.textContent = words;
     tip.hidden = false;
@@ -514,6 +558,8 @@
     const fits = below + box.height <= window.innerHeight;
     tip.style.top = `${Math.max(4, fits ? below : above)}px`;
   }
+  // Boxes lie side by side, so the first that fits is the one; a pixel around helps with the thin
+  // ones.
   byId('waterfall').addEventListener('pointermove', (event) => {
     const at = event.target.getBoundingClientRect(),
       x = event.clientX - at.left,
@@ -541,12 +587,14 @@
       if (!hover || !hover.plot.times.length) return;
       const x = event.clientX - event.target.getBoundingClientRect().left,
         times = hover.plot.times;
+      // The nearest time, wherever between two samples the pointer is.
       let best = 0;
       for (let i = 1; i < times.length; i++)
         if (Math.abs(hover.x(times[i]) - x) < Math.abs(hover.x(times[best]) - x)) best = i;
       showTip(event, `${charts.clock(times[best], true)}\n${hover.describe(best)}`);
     });
   }
+  // All charts share one tip.
   document.addEventListener('pointerout', (event) => {
     if (event.target.tagName === 'CANVAS') tip.hidden = true;
   });
@@ -560,7 +608,10 @@
       button.classList.toggle('chosen', button === event.target);
     show();
   });
+  // The reader's choice counts before what the system prefers.
   const root = document.documentElement;
+  // The browser may forbid its stores; then nothing is remembered and all else works. The token is
+  // kept for this tab alone.
   function remembered(store, name) {
     try {
       return store.getItem(name);
@@ -576,6 +627,8 @@
     }
   }
   if (remembered(localStorage, 'theme')) root.dataset.theme = remembered(localStorage, 'theme');
+  // From what is shown, chosen or not, to the other one; it is remembered for all pages of this
+  // daemon.
   byId('theme').addEventListener('click', () => {
     const dark = root.dataset.theme
       ? root.dataset.theme === 'dark'
@@ -601,6 +654,8 @@
 
   // ---- the daemon ----
   let timer = 0;
+  // Asks, shows, and plans the next question once this one is answered, however slow that is. A
+  // token that is missing or wrong stops it until one is given.
   async function poll() {
     clearTimeout(timer);
     let wait_ms = interval_ms;
@@ -611,6 +666,7 @@
         headers: token ? { Authorization: `Bearer ${token}` } : {},
         signal: AbortSignal.timeout(10000),
       });
+      // Not known, or not shown: the form comes up and what is on the page stays.
       byId('login').hidden = reply.status !== 401;
       if (reply.status === 401) {
         text('login-error', token ? 'This token is not known here.' : '');
