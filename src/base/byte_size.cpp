@@ -65,9 +65,13 @@ Wide number_of(std::string_view digits) {
   return number;
 }
 
-}  // namespace
+// Bytes, and whether the text means exactly these.
+struct Parsed {
+  std::uint64_t bytes;
+  bool is_exact;
+};
 
-Result<std::uint64_t> parse_byte_size(std::string_view text) {
+Result<Parsed> parse(std::string_view text) {
   std::string_view rest = text;
   const std::string_view whole = take_digits(rest);
   if (whole.empty()) return fault(text, "it does not begin with a digit");
@@ -86,11 +90,27 @@ Result<std::uint64_t> parse_byte_size(std::string_view text) {
     if (!same_letters(unit.name, rest)) continue;
     Wide scale = 1;
     for (std::size_t i = 0; i < fraction.size(); ++i) scale *= 10;
-    const Wide bytes = number_of(whole) * unit.bytes + number_of(fraction) * unit.bytes / scale;
+    const Wide part = number_of(fraction) * unit.bytes;
+    if (unit.bytes == 1 && part != 0) return fault(text, "a byte has no fractions");
+    const Wide bytes = number_of(whole) * unit.bytes + part / scale;
     if (bytes > kBytesMax) return fault(text, "it is more than any machine has");
-    return static_cast<std::uint64_t>(bytes);
+    return Parsed{static_cast<std::uint64_t>(bytes), part % scale == 0};
   }
   return fault(text, "its unit is none of B KiB MiB GiB TiB PiB kB MB GB TB PB");
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_byte_size(std::string_view text) {
+  CUZK_TRY(const Parsed parsed, parse(text));
+  return parsed.bytes;
+}
+
+Result<std::uint64_t> parse_byte_count(std::string_view text) {
+  const bool is_bare = !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  CUZK_TRY(const Parsed parsed, parse(is_bare ? std::string(text) + "B" : std::string(text)));
+  if (!parsed.is_exact) return fault(text, "it is no whole number of bytes");
+  return parsed.bytes;
 }
 
 std::string format_byte_size(std::uint64_t bytes) {
@@ -100,6 +120,12 @@ std::string format_byte_size(std::uint64_t bytes) {
   if (bytes % unit.bytes == 0) return fmt::format("{} {}", bytes / unit.bytes, unit.name);
   const double amount = static_cast<double>(bytes) / static_cast<double>(unit.bytes);
   return fmt::format("{:.2f} {}", amount, unit.name);
+}
+
+std::string format_byte_count(std::uint64_t bytes) {
+  std::size_t index = 0;
+  while (index + 1 < 6 && bytes != 0 && bytes % kUnits[index + 1].bytes == 0) ++index;
+  return fmt::format("{} {}", bytes / kUnits[index].bytes, kUnits[index].name);
 }
 
 }  // namespace cuzk::base

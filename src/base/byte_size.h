@@ -13,10 +13,17 @@ namespace cuzk::base {
 // an optional fraction; the unit is B, or KiB MiB GiB TiB PiB (powers of 1024), or kB MB GB TB PB
 // (powers of 1000), in capitals or not. What a fraction leaves below a byte is dropped, so
 // "2.2MiB", as sizes are shown to people, is 2306867. Errors (kInvalidArgument): no unit (a bare
-// "48" could mean anything), another spelling, a sign, more than 2^63-1.
+// "48" could mean anything), another spelling, a sign, a fraction of "B", more than 2^63-1.
 Result<std::uint64_t> parse_byte_size(std::string_view text);
+
+// The same for what has to be right to the byte, such as a sector's size: digits alone are bytes
+// too, and a fraction that leaves something below a byte is an error.
+Result<std::uint64_t> parse_byte_count(std::string_view text);
 
 // The same for people: "48 GiB", "1.04 GiB", "512 B". Two decimals at most, rounded to nearest.
 std::string format_byte_size(std::uint64_t bytes);
+
+// The same without rounding, for a size beside the border that it crosses: "1023 KiB", "1048577 B".
+std::string format_byte_count(std::uint64_t bytes);
 
 }  // namespace cuzk::base

@@ -40,7 +40,44 @@ TEST(ByteSize, DropsWhatIsLessThanAByte) {
   EXPECT_EQ(parsed("0.9999999999999999999PiB"), (std::uint64_t{1} << 50) - 1);
   EXPECT_EQ(parsed("1.0009765625KiB"), 1025u);  // exactly
   EXPECT_EQ(parsed("1.0009765624KiB"), 1024u);
-  EXPECT_EQ(parsed("0.3B"), 0u);
+}
+
+TEST(ByteSize, AByteHasNoFractions) {
+  for (const char* text : {"0.3B", "2000.5B", "2048.1 b"}) {
+    const auto refused = parse_byte_size(text);
+    ASSERT_FALSE(refused.ok()) << text;
+    EXPECT_THAT(refused.error().message, HasSubstr("a byte has no fractions")) << text;
+    EXPECT_FALSE(parse_byte_count(text).ok()) << text;
+  }
+  EXPECT_EQ(parsed("2048.0B"), 2048u);
+}
+
+TEST(ByteSize, CountsAreRightToTheByte) {
+  const auto counted = [](std::string_view text) {
+    const auto bytes = parse_byte_count(text);
+    EXPECT_TRUE(bytes.ok()) << text;
+    return bytes.ok() ? *bytes : 0;
+  };
+  EXPECT_EQ(counted("2048"), 2048u);
+  EXPECT_EQ(counted("0"), 0u);
+  EXPECT_EQ(counted("2KiB"), 2048u);
+  EXPECT_EQ(counted("2.048kB"), 2048u);
+  EXPECT_EQ(counted("1.5 MiB"), 3u << 19);
+  EXPECT_EQ(counted("9223372036854775807"), (std::uint64_t{1} << 63) - 1);
+  for (const char* text : {"2.0001KiB", "2.0480001kB", "", " 2048", "2048 ", "-1", "2048.5",
+                           "9223372036854775808", "0x800", "2048 sectors"}) {
+    EXPECT_FALSE(parse_byte_count(text).ok()) << text;
+  }
+  const auto refused = parse_byte_count("2.0001KiB");
+  EXPECT_THAT(refused.error().message, HasSubstr("'2.0001KiB' is not a size: it is no whole"));
+}
+
+TEST(ByteSize, ShowsCountsWithoutRounding) {
+  EXPECT_EQ(format_byte_count(0), "0 B");
+  EXPECT_EQ(format_byte_count(1023 << 10), "1023 KiB");
+  EXPECT_EQ(format_byte_count(1 << 20), "1 MiB");
+  EXPECT_EQ(format_byte_count((1 << 20) + 1), "1048577 B");
+  EXPECT_EQ(format_byte_count(std::uint64_t{1} << 60), "1024 PiB");
 }
 
 // Against long division by hand: a digit at a time.

@@ -194,7 +194,7 @@ Result<std::uint64_t> resolve_budget(std::string_view text, const MemoryLimits& 
     const bool grouped = limit == limits.cgroup_bytes;
     return Error{ErrorKind::kInvalidArgument,
                  fmt::format("budget: {} is more than the {} that {} allows",
-                             format_byte_size(*parsed), format_byte_size(limit),
+                             format_byte_count(*parsed), format_byte_size(limit),
                              grouped ? limits.cgroup_file : std::string("this machine's RAM"))};
   }
   return *parsed;

@@ -149,6 +149,8 @@ TEST(Budget, IsStrict) {
   EXPECT_EQ(*resolve_budget("32GiB", limits), 32 * kGiB);
   EXPECT_THAT(resolve_budget("48GiB", limits).error().message,
               HasSubstr("48 GiB is more than the 32 GiB that /sys/fs/cgroup/memory.max allows"));
+  EXPECT_THAT(resolve_budget("34359738369B", limits).error().message,
+              HasSubstr("34359738369 B is more than the 32 GiB that"));
   for (const char* text : {"", "Auto", "AUTO", "auto ", "48", "-1GiB", "0", "0B", "50%"}) {
     EXPECT_EQ(resolve_budget(text, limits).error().kind, ErrorKind::kInvalidArgument) << text;
   }

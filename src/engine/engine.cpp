@@ -1,6 +1,8 @@
 // Opening and closing, and the threads; the public functions hand on to the state.
 #include "engine/engine.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -117,10 +119,8 @@ void Engine::State::stop() {
   {
     const MutexLock hold(mutex_);
     for (const auto& [request_id, entry] : entries_) {
-      for (const auto& weak : entry->waiters) {
-        if (auto waiter = weak.lock()) waiters.push_back(std::move(waiter));
-      }
-      entry->waiters.clear();
+      auto taken = take_waiters(*entry);
+      std::move(taken.begin(), taken.end(), std::back_inserter(waiters));
     }
     stopped_ = true;
   }
@@ -146,13 +146,18 @@ void Engine::State::forget(Entry& entry) {
   changed_.notify_all();
 }
 
-void Engine::State::claim(const std::string& request_id) {
-  wait_for_claim(request_id);
-  claimed_.insert(request_id);
+std::vector<std::shared_ptr<internal::Waiter>> Engine::State::take_waiters(Entry& entry) {
+  std::vector<std::shared_ptr<internal::Waiter>> out;
+  for (const auto& weak : entry.waiters) {
+    if (auto waiter = weak.lock()) out.push_back(std::move(waiter));
+  }
+  entry.waiters.clear();
+  return out;
 }
 
-void Engine::State::wait_for_claim(std::string_view request_id) {
-  while (claimed_.find(request_id) != claimed_.end()) released_.wait(mutex_);
+void Engine::State::claim(const std::string& request_id) {
+  while (is_claimed(request_id)) released_.wait(mutex_);
+  claimed_.insert(request_id);
 }
 
 void Engine::State::release(const std::string& request_id) {

@@ -33,6 +33,9 @@ struct EngineOptions {
   std::uint32_t crashes_max = 5;
   // How often final jobs beyond the retention are removed.
   std::chrono::milliseconds prune_interval = std::chrono::minutes(1);
+  // A submission that is durable waits so long for the executor's word, which may refuse it. Then
+  // it is accepted, and a refusal that comes later is the job's failure.
+  std::chrono::milliseconds answer_patience = std::chrono::seconds(2);
   std::uint64_t journal_bytes_max = 0;                      // 0: whatever the disk has
   std::optional<std::uint64_t> journal_reserve_bytes = {};  // none: the journal's own
   const char* journal_file_layer = nullptr;                 // JournalOptions::file_layer
@@ -119,11 +122,13 @@ class Engine {
 
   // Reads and checks the input, then accepts durably. Errors: those of the kind's reader,
   // kAlreadyExists (id of another job), kUnavailable (draining), kResourceExhausted (queue, disk,
-  // or memory that can never fit, with the arithmetic).
+  // or memory that can never fit, with the arithmetic). Returns soon after the job is durable even
+  // where the executor does not answer (EngineOptions::answer_patience).
   base::Result<Submitted> submit(const SubmitRequest& request);
 
   // Waits until the job is final or `timeout` is over; nullopt then. Errors: kNotFound,
-  // kUnavailable when the engine stops.
+  // kUnavailable when the engine stops. A job that is refused after it was durable ends, for those
+  // who waited already, as failed with the refusal.
   base::Result<std::optional<JobView>> await(std::string_view request_id,
                                              std::chrono::milliseconds timeout);
   // Calls `done` once, as soon as the job is final (at once where it is), from an engine thread, or

@@ -119,6 +119,43 @@ TEST(EngineClients, PollsAreAnsweredWhileAJobRuns) {
   EXPECT_EQ(*engine->result("second"), stand_in_result(*input));
 }
 
+// While the executor takes its time over a new job, who waits for the job has a place, keeps the
+// time that was asked for, and hears how it went.
+TEST(EngineClients, WaitsDoNotStandInLineBehindASubmission) {
+  for (const bool is_refused : {false, true}) {
+    const TemporaryFolder folder;
+    auto [engine, executor] = open_stand_in(engine_options_in(folder.path()));
+    Engine& e = *engine;
+    std::promise<void> gate;
+    if (is_refused) executor->refuse(base::Error{ErrorKind::kResourceExhausted, "9 GiB of 8 GiB"});
+    executor->before_run([opened = gate.get_future().share()] { opened.wait(); });
+    auto submitting = std::async(std::launch::async, [&e] {
+      return e.submit(stand_in_request("a", stand_in_input(1, 0, 1)));
+    });
+    while (executor->run_count() == 0) std::this_thread::sleep_for(milliseconds(1));
+    std::promise<JobView> told;
+    auto waiting = std::async(std::launch::async, [&e, &told] {
+      const auto late = e.await("a", milliseconds(5));
+      EXPECT_TRUE(late.ok() && !late->has_value());
+      return e.on_final("a", [&told](const JobView& view) { told.set_value(view); });
+    });
+    const bool is_ready = waiting.wait_for(seconds(30)) == std::future_status::ready;
+    gate.set_value();
+    ASSERT_TRUE(is_ready);
+    const auto handle = waiting.get();
+    ASSERT_TRUE(handle.ok());
+    const JobView view = told.get_future().get();
+    EXPECT_EQ(view.record.request_id, "a");
+    EXPECT_EQ(view.record.state, is_refused ? JobState::kFailed : JobState::kCompleted);
+    EXPECT_EQ(submitting.get().ok(), !is_refused);
+    if (!is_refused) continue;
+    ASSERT_TRUE(view.record.failure);
+    EXPECT_EQ(view.record.failure->message, "9 GiB of 8 GiB");
+    EXPECT_EQ(e.find("a").error().kind, ErrorKind::kNotFound);
+    EXPECT_EQ(e.report().live_jobs, 0u);
+  }
+}
+
 // What a stop finds: three jobs that run and five that wait. All are kept and none is answered.
 TEST(EngineClients, AStopKeepsWhatRunsAndWhatWaits) {
   constexpr unsigned kRunning = 3, kJobs = 8;

@@ -117,14 +117,15 @@ bool Engine::State::given(JobId id, const Status& outcome) {
   const bool is_taken = outcome.ok() || outcome.error().kind == ErrorKind::kAlreadyExists;
   {
     const MutexLock hold(mutex_);
-    if (is_taken) {
+    Entry* entry = entry_of(id);
+    const bool is_current = entry == nullptr || entry->given_after == crash_count_;
+    if (is_current && is_taken) {
       executor_down_ = false;
       executor_failure_.clear();
-    } else if (is_unavailable && !stopping_) {
+    } else if (is_current && is_unavailable && !stopping_) {
       executor_down_ = true;
       executor_failure_ = outcome.error().message;
     }
-    Entry* entry = entry_of(id);
     if (entry == nullptr || entry->place != Place::kGiving) return !is_unavailable;
     const bool is_lost = std::exchange(entry->lost, false);
     if (entry->ended) {

@@ -31,12 +31,21 @@ void Engine::State::add_waiter(Entry& entry, const std::shared_ptr<internal::Wai
 }
 
 Result<std::optional<JobView>> Engine::State::final_or_wait(
-    std::string_view request_id, const std::shared_ptr<internal::Waiter>& waiter) {
+    std::string_view request_id, const std::shared_ptr<internal::Waiter>& waiter, Until until) {
   while (true) {
+    bool is_late = false;
     {
       const MutexLock hold(mutex_);
-      wait_for_claim(request_id);
-      if (Entry* entry = live(request_id)) {
+      Entry* entry = nullptr;
+      // A claim that has its entry already may last: the executor is asked meanwhile.
+      while ((entry = live(request_id)) == nullptr && is_claimed(request_id) && !is_late) {
+        if (until) {
+          is_late = released_.wait_until(mutex_, *until) == std::cv_status::timeout;
+        } else {
+          released_.wait(mutex_);
+        }
+      }
+      if (entry != nullptr) {
         if (stopped_) return Error{ErrorKind::kUnavailable, "the engine has stopped"};
         add_waiter(*entry, waiter);
         return std::optional<JobView>();
@@ -44,6 +53,7 @@ Result<std::optional<JobView>> Engine::State::final_or_wait(
     }
     CUZK_TRY(JobRecord record, journal_->find(request_id));
     if (is_final(record.state)) return std::optional<JobView>(view_of(std::move(record)));
+    if (is_late) return std::optional<JobView>();
     // It was accepted or accepted again between the two looks.
   }
 }
@@ -53,14 +63,14 @@ Result<std::optional<JobView>> Engine::State::await(std::string_view request_id,
   const auto until = std::chrono::steady_clock::now() +
                      std::clamp(timeout, std::chrono::milliseconds(0), kTimeoutMax);
   const auto waiter = std::make_shared<internal::BlockedWaiter>();
-  CUZK_TRY(auto view, final_or_wait(request_id, waiter));
+  CUZK_TRY(auto view, final_or_wait(request_id, waiter, until));
   return view ? std::move(view) : waiter->wait(until);
 }
 
 Result<std::shared_ptr<Subscription>> Engine::State::on_final(
     std::string_view request_id, std::function<void(const JobView&)> done) {
   const auto waiter = std::make_shared<internal::CallWaiter>(std::move(done), finals_);
-  CUZK_TRY(const auto view, final_or_wait(request_id, waiter));
+  CUZK_TRY(const auto view, final_or_wait(request_id, waiter, std::nullopt));
   if (view) waiter->finish(*view);
   return std::shared_ptr<Subscription>(std::make_shared<internal::CallHandle>(waiter));
 }

@@ -411,10 +411,7 @@ Engine::State::Told Engine::State::finalize(JobId id, const JobTimes& times) {
     if (entry == nullptr || entry->over || entry->attempt != view.record.attempt) {
       return Told::kOver;
     }
-    for (const auto& weak : entry->waiters) {
-      if (auto waiter = weak.lock()) waiters.push_back(std::move(waiter));
-    }
-    entry->waiters.clear();
+    waiters = take_waiters(*entry);
     event.kind = EngineEvent::Kind::kEnded;
     event.request_id = request_id;
     event.job_kind = entry->kind;

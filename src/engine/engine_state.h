@@ -178,7 +178,8 @@ class Engine::State final : public ExecutorEvents {
   // Without finished partitions.
   RunRequest request_of(const Entry& entry) CUZK_REQUIRES(mutex_);
   void add_finished(RunRequest& request, std::uint32_t partition_count);
-  // What follows from Executor::run for a job in kGiving. False: the executor takes none now.
+  // What follows from Executor::run for a job in kGiving. False: the executor takes none now. An
+  // answer from before a crash says nothing about the executor after it.
   bool given(JobId id, const base::Status& outcome) CUZK_EXCLUDES(mutex_);
 
   // engine_record.cpp
@@ -220,18 +221,23 @@ class Engine::State final : public ExecutorEvents {
   // engine_query.cpp
   void add_waiter(Entry& entry, const std::shared_ptr<internal::Waiter>& waiter)
       CUZK_REQUIRES(mutex_);
-  // A job's end that is known, or the waiter added to a live job.
+  // A job's end that is known, or the waiter added to a live job. Where the job is just being
+  // accepted, waits for that, at most until `until`; then the waiter is added to none.
+  using Until = std::optional<std::chrono::steady_clock::time_point>;
   base::Result<std::optional<JobView>> final_or_wait(
-      std::string_view request_id, const std::shared_ptr<internal::Waiter>& waiter)
+      std::string_view request_id, const std::shared_ptr<internal::Waiter>& waiter, Until until)
       CUZK_EXCLUDES(mutex_);
   JobView view_of(JobRecord record) CUZK_EXCLUDES(mutex_);
 
   Entry* live(std::string_view request_id) CUZK_REQUIRES(mutex_);
   Entry* entry_of(JobId id) CUZK_REQUIRES(mutex_);
   void forget(Entry& entry) CUZK_REQUIRES(mutex_);
+  static std::vector<std::shared_ptr<internal::Waiter>> take_waiters(Entry& entry);
   // Submissions and cancellations of one id go one at a time.
   void claim(const std::string& request_id) CUZK_REQUIRES(mutex_);
-  void wait_for_claim(std::string_view request_id) CUZK_REQUIRES(mutex_);
+  bool is_claimed(std::string_view request_id) const CUZK_REQUIRES(mutex_) {
+    return claimed_.find(request_id) != claimed_.end();
+  }
   void release(const std::string& request_id) CUZK_REQUIRES(mutex_);
 
   EngineOptions options_;
@@ -242,7 +248,7 @@ class Engine::State final : public ExecutorEvents {
 
   base::Mutex mutex_;
   std::condition_variable_any changed_;   // backlog, places, live count, stopping
-  std::condition_variable_any released_;  // an id left claimed_
+  std::condition_variable_any released_;  // an id left claimed_, or its job is live
   EntryMap entries_ CUZK_GUARDED_BY(mutex_);
   std::unordered_map<JobId, Entry*> by_id_ CUZK_GUARDED_BY(mutex_);
   std::set<std::pair<Rank, JobId>> to_feed_ CUZK_GUARDED_BY(mutex_);

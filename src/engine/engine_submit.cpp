@@ -159,6 +159,7 @@ Status Engine::State::give(const JobRecord& record, const Checked& checked) {
   }
   if (record.attempt > 1) add_finished(request, record.partition_count);
   request.plan = checked.plan;
+  request.patience = options_.answer_patience;
   // The bytes are at hand as long as the submitter has them.
   request.input = [weak = std::weak_ptr<const base::Bytes>(checked.request.input),
                    read = std::move(request.input)]() -> Result<SharedBytes> {
@@ -186,16 +187,24 @@ Error Engine::State::take_back(const JobRecord& record, Error refusal) {
               fmt::format("job '{}' was refused, but stays in the journal: {}", record.request_id,
                           withdrawn.error().message));
   }
-  const MutexLock hold(mutex_);
-  Entry* entry = entry_of(record.sequence);
-  if (entry == nullptr) return refusal;
-  if (record.attempt > 1) {  // a failed job once more: whoever waits for it hears so
-    set_place(*entry, Place::kWaiting);
-    say({.kind = Happening::Kind::kFinal, .id = record.sequence, .attempt = record.attempt});
-  } else {
-    --live_count_;
-    forget(*entry);
+  std::vector<std::shared_ptr<internal::Waiter>> waiters;
+  {
+    const MutexLock hold(mutex_);
+    Entry* entry = entry_of(record.sequence);
+    if (entry == nullptr) return refusal;
+    if (record.attempt > 1) {  // a failed job once more: whoever waits for it hears so
+      set_place(*entry, Place::kWaiting);
+      say({.kind = Happening::Kind::kFinal, .id = record.sequence, .attempt = record.attempt});
+    } else {
+      waiters = take_waiters(*entry);
+      --live_count_;
+      forget(*entry);
+    }
   }
+  JobView view{record, std::nullopt, {}};  // the journal has no word of it any more
+  view.record.state = JobState::kFailed;
+  view.record.failure = refusal;
+  for (const auto& waiter : waiters) waiter->finish(view);
   return refusal;
 }
 
@@ -229,6 +238,7 @@ Engine::State::Entry& Engine::State::enter(const JobRecord& record) {
   entry->crash_count = record.crash_count;
   entry->accepted_ms = record.accepted_ms;
   entry->suspect = record.crash_count > 0 && record.crash_count + 1 >= options_.crashes_max;
+  released_.notify_all();
   return *entry;
 }
 

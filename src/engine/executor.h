@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -29,6 +30,8 @@ struct RunRequest {
   std::optional<JobPlan> plan;
   // Proofs of partitions from an earlier run, by partition; empty where there is none.
   std::vector<base::Bytes> finished;
+  // How long run() may wait where another process has to answer; none: as long as that takes.
+  std::optional<std::chrono::milliseconds> patience;
 };
 
 // Milliseconds that the job, or the sum of its partitions, spent.
@@ -101,7 +104,8 @@ class Executor {
  public:
   virtual ~Executor() = default;
   // Takes a job that was read and checked before. Errors as Scheduler::submit, and those of
-  // reading.
+  // reading. Where the request's patience is over before there is an answer, the job counts as
+  // taken, and a refusal that comes later is its end.
   virtual base::Status run(RunRequest request) = 0;
   // Asks; the end comes as an event. Error kNotFound: over, or unknown.
   virtual base::Status cancel(JobId id) = 0;

@@ -43,7 +43,8 @@ WorkerProcess::State::State(WorkerProcessOptions options, ExecutorEvents& events
     : options_(std::move(options)),
       events_(events),
       log_level_(options_.log_level),
-      inputs_(std::make_unique<internal::CallThread>()) {}
+      inputs_(std::make_unique<internal::CallThread>()),
+      outbox_(std::make_unique<internal::CallThread>()) {}
 
 WorkerProcess::State::~State() { stop(); }
 
@@ -62,7 +63,7 @@ bool WorkerProcess::State::has_failed() const {
   return failed_starts_ >= kFailedStartsMax && Clock::now() - down_since_ >= options_.down_patience;
 }
 
-std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::ByteSpan payload,
+std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Bytes payload,
                                                      std::optional<Clock::time_point> until,
                                                      std::optional<std::uint64_t> generation,
                                                      std::optional<JobId> run_of) {
@@ -78,16 +79,16 @@ std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Byt
     number = ++question_count_;
     questions_.emplace(number, question);
   }
-  // A send that fails is followed by the end of the process, which loses all questions.
-  const Status sent = way->send(kind, number, payload);
-  const MutexLock hold(mutex_);
-  if (!sent.ok() && sent.error().kind != ErrorKind::kUnavailable) {
-    questions_.erase(number);
+  outbox_->post([this, way = std::move(way), kind, number, payload = std::move(payload)] {
+    Status sent = way->send(kind, number, payload);
+    // Where the other end is gone, the end of the process loses all questions.
+    if (sent.ok() || sent.error().kind == ErrorKind::kUnavailable) return;
     WireOutcome refused;
     refused.is_ok = 0;
-    refused.error = sent.error();
-    return refused;
-  }
+    refused.error = std::move(sent).error();
+    take_answer(number, std::move(refused));
+  });
+  const MutexLock hold(mutex_);
   while (!question->answer && !question->lost) {
     if (!until) {
       question->wake.wait(mutex_);
@@ -95,17 +96,33 @@ std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Byt
       break;
     }
   }
-  questions_.erase(number);
+  if (question->answer || question->lost || !run_of) {
+    questions_.erase(number);
+  } else {
+    question->left = true;
+    ++left_count_;
+  }
   return std::move(question->answer);
 }
 
 Status WorkerProcess::State::run(RunRequest request) {
   const JobId id = request.id;
   std::uint64_t generation = 0;
+  std::optional<Clock::time_point> until;
   {
     const MutexLock hold(mutex_);
+    // A process that answers to none answers to nobody who comes after it.
+    if (request.patience) {
+      until = Clock::now() + (left_count_ > 0 ? std::chrono::milliseconds(0) : *request.patience);
+    }
     // Each failed start wakes this.
-    while (!stopping_ && phase_ == Phase::kDown && !has_failed()) changed_.wait(mutex_);
+    while (!stopping_ && phase_ == Phase::kDown && !has_failed()) {
+      if (!until) {
+        changed_.wait(mutex_);
+      } else if (changed_.wait_until(mutex_, *until) == std::cv_status::timeout) {
+        return Error{ErrorKind::kUnavailable, "the proving process is being started again"};
+      }
+    }
     if (stopping_) return Error{ErrorKind::kUnavailable, "the proving process is being stopped"};
     if (phase_ != Phase::kReady) {
       return Error{ErrorKind::kUnavailable,
@@ -119,9 +136,9 @@ Status WorkerProcess::State::run(RunRequest request) {
       return Error{ErrorKind::kAlreadyExists, request.name + " is there already"};
     }
   }
-  const auto answer =
-      ask(MessageKind::kRun, encode(wire_of(request)), std::nullopt, generation, id);
-  if (!answer || answer->is_ok != 0) return base::ok_status();  // lost: crashed() has told of it
+  const auto answer = ask(MessageKind::kRun, encode(wire_of(request)), until, generation, id);
+  // Lost: crashed() has told of it. Late: take_answer() tells of a refusal.
+  if (!answer || answer->is_ok != 0) return base::ok_status();
   const MutexLock hold(mutex_);
   jobs_.erase(id);
   return answer->error;
@@ -136,7 +153,10 @@ Status WorkerProcess::State::cancel(JobId id) {
     }
     way = channel_;
   }
-  if (way != nullptr) (void)way->send(MessageKind::kCancel, 0, encode(internal::WirePartition{id}));
+  if (way == nullptr) return base::ok_status();
+  outbox_->post([way = std::move(way), payload = encode(internal::WirePartition{id})] {
+    (void)way->send(MessageKind::kCancel, 0, payload);
+  });
   return base::ok_status();
 }
 
@@ -154,8 +174,7 @@ std::optional<JobProgress> WorkerProcess::State::progress(JobId id) {
 
 Result<std::uint64_t> WorkerProcess::State::ask_about_key(MessageKind kind,
                                                           const std::string& name) {
-  const base::ByteSpan text(reinterpret_cast<const std::uint8_t*>(name.data()), name.size());
-  auto answer = ask(kind, text, std::nullopt);
+  auto answer = ask(kind, base::Bytes(name.begin(), name.end()), std::nullopt);
   if (!answer) return Error{ErrorKind::kUnavailable, "the proving process is being restarted"};
   if (answer->is_ok == 0) return std::move(answer->error);
   return answer->number;

@@ -1,8 +1,9 @@
 // Inside WorkerProcess: the supervisor's thread, the table of jobs and the open questions.
 //
 // One thread makes, listens to and collects one process after the other, and tells the events, so
-// they are in order. A second one reads inputs, which may take a while. The mutex is not held while
-// events are told, inputs are read or the socket is written.
+// they are in order. A second one reads inputs, which may take a while; a third one writes what is
+// asked, so that no caller stands still with the process. The mutex is not held while events are
+// told, inputs are read or the socket is written.
 #pragma once
 
 #include <array>
@@ -56,6 +57,7 @@ class WorkerProcess::State {
     std::optional<JobId> run_of;  // the job that is given
     std::optional<internal::WireOutcome> answer;
     bool lost = false;
+    bool left = false;  // whoever asked did not wait; of a job that is given
     std::condition_variable_any wake;
   };
 
@@ -72,17 +74,22 @@ class WorkerProcess::State {
   bool handle_event(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   bool handle_end(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   bool handle_answer(const internal::Message& message) CUZK_EXCLUDES(mutex_);
+  // To who asked. A refusal that nobody waits for any more ends its job.
+  void take_answer(std::uint64_t call, internal::WireOutcome outcome) CUZK_EXCLUDES(mutex_);
   bool send_input(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   void tell_log_level(internal::Channel& channel);
   void read_log(internal::ChildProcess& child);
   void log_line(std::string line);
   void mourn(const std::string& reason) CUZK_EXCLUDES(mutex_);
+  // In the log: that a start failed, once for each reason, and that one went well again.
+  void tell_failed_start(const std::string& reason);
+  void tell_good_start(std::uint32_t failed_starts);
   void pause() CUZK_EXCLUDES(mutex_);
 
   bool has_failed() const CUZK_REQUIRES(mutex_);
   // Waits for the answer, until `until` when given. Nothing: late, or lost with the process, or
   // this is not the process of `generation` any more.
-  std::optional<internal::WireOutcome> ask(internal::MessageKind kind, base::ByteSpan payload,
+  std::optional<internal::WireOutcome> ask(internal::MessageKind kind, base::Bytes payload,
                                            std::optional<Clock::time_point> until,
                                            std::optional<std::uint64_t> generation = {},
                                            std::optional<JobId> run_of = {}) CUZK_EXCLUDES(mutex_);
@@ -104,6 +111,7 @@ class WorkerProcess::State {
   std::unordered_map<JobId, Job> jobs_ CUZK_GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::shared_ptr<Question>> questions_ CUZK_GUARDED_BY(mutex_);
   std::uint64_t question_count_ CUZK_GUARDED_BY(mutex_) = 0;
+  std::uint64_t left_count_ CUZK_GUARDED_BY(mutex_) = 0;  // questions that are left
   ExecutorReport report_ CUZK_GUARDED_BY(mutex_);         // the last one
   Clock::time_point down_since_ CUZK_GUARDED_BY(mutex_);  // the last time it was well
   Clock::time_point heard_at_ CUZK_GUARDED_BY(mutex_);
@@ -116,8 +124,12 @@ class WorkerProcess::State {
   base::LogLevel told_level_ = base::LogLevel::kWarning;
   Clock::time_point asked_at_;
   std::string log_rest_, last_line_;
+  std::string told_failure_;  // of a start, as it was told last; empty: none since a good one
   std::unique_ptr<internal::CallThread> inputs_;
   std::thread supervisor_;
+  // What is said to the process, in order: it waits here while a process that stands still leaves
+  // no room in the socket. Dies first.
+  std::unique_ptr<internal::CallThread> outbox_;
 };
 
 }  // namespace cuzk::engine

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstring>
 #include <future>
-#include <mutex>
 #include <random>
 #include <set>
 
@@ -25,49 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 using namespace testing_support;
 using Clock = std::chrono::steady_clock;
-
-WorkerEngine open_or_fail(const std::filesystem::path& folder,
-                          WorkerProcessOptions worker = worker_options()) {
-  auto opened = open_worker_engine(engine_options_in(folder), std::move(worker));
-  if (!opened.ok()) ADD_FAILURE() << opened.error().message;
-  return std::move(opened).value();
-}
-
-// Keeps the log's lines while it lives.
-class LogKeeper {
- public:
-  LogKeeper() {
-    base::set_log_sink([this](base::LogLevel, std::string_view line) {
-      const std::lock_guard hold(mutex_);
-      lines_ += std::string(line) + "\n";
-    });
-  }
-  ~LogKeeper() { base::set_log_sink({}); }
-  std::string lines() const {
-    const std::lock_guard hold(mutex_);
-    return lines_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string lines_;
-};
-
-template <class Condition>
-bool comes_true(Condition condition, milliseconds patience = seconds(20)) {
-  const auto until = Clock::now() + patience;
-  while (!condition()) {
-    if (Clock::now() > until) return false;
-    std::this_thread::sleep_for(milliseconds(2));
-  }
-  return true;
-}
-
-std::uint32_t done_count(Engine& engine, const std::string& request_id) {
-  const auto view = engine.find(request_id);
-  if (!view.ok() || !view->progress) return 0;
-  return view->progress->partitions[static_cast<std::size_t>(PartitionState::kDone)];
-}
 
 TEST(WorkerProcess, ProvesInAnotherProcess) {
   const TemporaryFolder folder;

@@ -140,19 +140,21 @@ std::optional<std::string> WorkerProcess::State::check_time(internal::Channel& c
 bool WorkerProcess::State::handle(internal::Channel& channel, Message message) {
   switch (message.kind) {
     case MessageKind::kReady: {
-      bool stop_it = false;
+      bool stop_it = false, is_restart = false;
+      std::uint32_t failed_starts = 0;
       auto report = internal::decode_report(message.payload);
       if (!report.ok()) return false;
       {
         const MutexLock hold(mutex_);
         report_ = std::move(report).value();
         phase_ = Phase::kReady;
-        was_ready_ = true;
-        failed_starts_ = 0;
+        is_restart = std::exchange(was_ready_, true);
+        failed_starts = std::exchange(failed_starts_, 0);
         ready_at_ = heard_at_ = Clock::now();
         stop_it = stopping_;
       }
       changed_.notify_all();
+      if (is_restart) tell_good_start(failed_starts);
       return !stop_it || channel.try_send(MessageKind::kStop, 0);
     }
     case MessageKind::kAnswer: return handle_answer(message);
@@ -174,25 +176,44 @@ bool WorkerProcess::State::handle_answer(const Message& message) {
     if (!decoded.ok()) return false;
     report = std::move(decoded).value();
   }
-  const MutexLock hold(mutex_);
-  heard_at_ = Clock::now();
-  if (report) {
-    report_ = std::move(*report);
-    return true;
+  {
+    const MutexLock hold(mutex_);
+    heard_at_ = Clock::now();
+    if (report) {
+      report_ = std::move(*report);
+      return true;
+    }
+    if (message.call == 0) {  // it cannot begin
+      failure_ = std::move(outcome->error);
+      return true;
+    }
   }
-  if (message.call == 0) {  // it cannot begin
-    failure_ = std::move(outcome->error);
-    return true;
-  }
-  const auto found = questions_.find(message.call);
-  if (found == questions_.end()) return true;  // nobody waits any more
-  if (found->second->run_of) {  // it was read where it had to be, and waits in the queue
-    const auto job = jobs_.find(*found->second->run_of);
-    if (job != jobs_.end()) job->second.reading = false;
-  }
-  found->second->answer = std::move(outcome).value();
-  found->second->wake.notify_all();
+  take_answer(message.call, std::move(outcome).value());
   return true;
+}
+
+void WorkerProcess::State::take_answer(std::uint64_t call, WireOutcome outcome) {
+  std::optional<JobId> refused;
+  {
+    const MutexLock hold(mutex_);
+    const auto found = questions_.find(call);
+    if (found == questions_.end()) return;  // nobody waits any more
+    Question& question = *found->second;
+    if (question.run_of) {  // it was read where it had to be, and waits in the queue
+      const auto job = jobs_.find(*question.run_of);
+      if (job != jobs_.end()) job->second.reading = false;
+    }
+    if (!question.left) {
+      question.answer = std::move(outcome);
+      question.wake.notify_all();
+      return;
+    }
+    --left_count_;
+    const bool is_taken = outcome.is_ok != 0 || outcome.error.kind == ErrorKind::kAlreadyExists;
+    if (!is_taken && jobs_.erase(*question.run_of) != 0) refused = question.run_of;
+    questions_.erase(found);
+  }
+  if (refused) events_.job_ended(*refused, std::move(outcome.error), {});
 }
 
 bool WorkerProcess::State::handle_event(const Message& message) {
@@ -293,6 +314,7 @@ void WorkerProcess::State::log_line(std::string line) {
 void WorkerProcess::State::mourn(const std::string& reason) {
   std::vector<JobId> running;
   bool is_crash = false;
+  std::optional<std::string> failed_start;
   {
     const MutexLock hold(mutex_);
     is_crash = phase_ == Phase::kReady && !stopping_;
@@ -300,6 +322,7 @@ void WorkerProcess::State::mourn(const std::string& reason) {
     if (!stopping_ && phase_ != Phase::kReady) {
       ++failed_starts_;
       if (!failure_) failure_ = Error{ErrorKind::kUnavailable, reason};
+      if (was_ready_) failed_start = failure_->message;  // else start() says so
     }
     phase_ = Phase::kDown;
     channel_.reset();
@@ -312,7 +335,10 @@ void WorkerProcess::State::mourn(const std::string& reason) {
       }
       jobs_.clear();
     }
+    std::erase_if(questions_, [](const auto& item) { return item.second->left; });
+    left_count_ = 0;
   }
+  if (failed_start) tell_failed_start(*failed_start);
   if (is_crash) events_.crashed(running, reason);
   {
     const MutexLock hold(mutex_);
@@ -321,8 +347,29 @@ void WorkerProcess::State::mourn(const std::string& reason) {
       question->wake.notify_all();
     }
     questions_.clear();
+    left_count_ = 0;  // of those who left meanwhile
   }
   changed_.notify_all();
+}
+
+// A reason whose numbers alone change (bytes that are free, a process id) is the same one.
+void WorkerProcess::State::tell_failed_start(const std::string& reason) {
+  std::string words = reason;
+  std::erase_if(words, [](char c) { return c >= '0' && c <= '9'; });
+  if (words == told_failure_) return;
+  told_failure_ = std::move(words);
+  base::log(LogLevel::kError,
+            "a start of the proving process failed, the next ones are tried while the jobs wait: " +
+                reason);
+}
+
+void WorkerProcess::State::tell_good_start(std::uint32_t failed_starts) {
+  told_failure_.clear();
+  base::log(LogLevel::kInfo,
+            failed_starts == 0
+                ? std::string("the proving process was started again and is ready")
+                : fmt::format("the proving process works again; starts that failed meanwhile: {}",
+                              failed_starts));
 }
 
 void WorkerProcess::State::pause() {

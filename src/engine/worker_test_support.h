@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fcntl.h>
@@ -31,6 +33,7 @@ enum class WorkerMood : std::uint8_t {
   kNeverReady,
   kListsDescriptors,
   kDiesWhileFileExists,  // the file that the settings name after this
+  kRefusesJobs,          // as those that never fit
   kChats,                // says a line of each level when it begins and with every job
 };
 
@@ -69,6 +72,9 @@ inline base::Result<WorkerParts> make_stand_in_worker(base::ByteSpan setup,
   if (mood == WorkerMood::kChats) {
     chat();
     executor->before_run(chat);
+  }
+  if (mood == WorkerMood::kRefusesJobs) {
+    executor->refuse(base::Error{base::ErrorKind::kResourceExhausted, "9 GiB of 8 GiB"});
   }
   executor->on_trouble([](StandInEnd end) {
     if (end == StandInEnd::kHang) ::raise(SIGSTOP);
@@ -122,6 +128,49 @@ inline base::Result<WorkerEngine> open_worker_engine(EngineOptions options,
                           return std::unique_ptr<Executor>(std::move(made));
                         }));
   return out;
+}
+
+inline WorkerEngine open_or_fail(const std::filesystem::path& folder,
+                                 WorkerProcessOptions worker = worker_options()) {
+  auto opened = open_worker_engine(engine_options_in(folder), std::move(worker));
+  if (!opened.ok()) ADD_FAILURE() << opened.error().message;
+  return std::move(opened).value();
+}
+
+// Keeps the log's lines while it lives.
+class LogKeeper {
+ public:
+  LogKeeper() {
+    base::set_log_sink([this](base::LogLevel, std::string_view line) {
+      const std::lock_guard hold(mutex_);
+      lines_ += std::string(line) + "\n";
+    });
+  }
+  ~LogKeeper() { base::set_log_sink({}); }
+  std::string lines() const {
+    const std::lock_guard hold(mutex_);
+    return lines_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string lines_;
+};
+
+template <class Condition>
+bool comes_true(Condition condition, milliseconds patience = std::chrono::seconds(20)) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  return true;
+}
+
+inline std::uint32_t done_count(Engine& engine, const std::string& request_id) {
+  const auto view = engine.find(request_id);
+  if (!view.ok() || !view->progress) return 0;
+  return view->progress->partitions[static_cast<std::size_t>(PartitionState::kDone)];
 }
 
 }  // namespace cuzk::engine::testing_support

@@ -2,8 +2,6 @@
 // else that depends on the size is a column or follows from one (see the members of SectorShape).
 #include "filecoin/sector_shape.h"
 
-#include <charconv>
-
 #include "base/byte_size.h"
 
 namespace cuzk::filecoin {
@@ -105,10 +103,7 @@ base::Result<const SectorShape*> sector_shape_by_name(std::string_view text) {
   for (const SectorShape& shape : kShapes) {
     if (shape.name == text) return &shape;
   }
-  std::uint64_t byte_count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), byte_count);
-  if (error == std::errc() && end == text.data() + text.size()) return sector_shape(byte_count);
-  if (const auto bytes = base::parse_byte_size(text); bytes.ok()) return sector_shape(*bytes);
+  if (const auto bytes = base::parse_byte_count(text); bytes.ok()) return sector_shape(*bytes);
   return base::Error{base::ErrorKind::kInvalidArgument,
                      "\"" + std::string(text) + "\" is not a sector size; sizes are " +
                          known_sizes() + ", or their number of bytes"};

@@ -80,7 +80,8 @@ TEST(SectorShape, IsFoundByBytesAndNamesTheChoicesOtherwise) {
     EXPECT_EQ(sector_shape_by_name(text).value(), sector_shape(2048).value()) << text;
   }
   EXPECT_EQ(sector_shape_by_name("0.5GiB").value(), sector_shape_by_name("512MiB").value());
-  for (const char* wrong : {"", "2k", "3KiB", "2049", "-1", "18446744073709551616", "2KiBx"}) {
+  for (const char* wrong : {"", "2k", "3KiB", "2049", "-1", "18446744073709551616", "2KiBx",
+                            "2048.5B", "2000.5B", "2.0001KiB", "2.0480001kB"}) {
     const auto found = sector_shape_by_name(wrong);
     ASSERT_FALSE(found.ok()) << wrong;
     EXPECT_NE(found.error().message.find("512MiB"), std::string::npos) << found.error().message;

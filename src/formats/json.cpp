@@ -60,8 +60,11 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    problem_ = fmt::format("not valid JSON at byte {}", position);
+                   const nlohmann::detail::exception& exception) override {
+    constexpr int kNumberOverflow = 406;  // the library's number for it
+    problem_ = exception.id == kNumberOverflow
+                   ? fmt::format("a number that is out of range ends at byte {}", position)
+                   : fmt::format("not valid JSON at byte {}", position);
     return false;
   }
 
@@ -183,10 +186,15 @@ base::Result<std::string> json_string(const Json& value, std::string_view where)
 template <class F>
 base::Result<F> json_field_element(const Json& value, std::string_view where) {
   if (!value.is_string()) {
-    return other_type(where, value, "a decimal string");
+    return other_type(where, value, "a decimal or 0x hex string");
   }
   const auto& text = value.get_ref<const std::string&>();
   if (text.starts_with("0x") || text.starts_with("0X")) return hex_element<F>(text, where);
+  if (text.empty() || text.find_first_not_of("0123456789") != text.npos) {
+    return malformed(where, fmt::format("\"{}\" is neither a decimal number nor one of 0x and hex "
+                                        "digits",
+                                        text.substr(0, 100)));
+  }
   // One value has one text, as snarkjs writes it.
   if (text.size() > 1 && text.front() == '0') {
     return malformed(where, fmt::format("\"{}\" has a leading zero", text.substr(0, 100)));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "curve/groups.h"
 #include "formats/test_support.h"
 
 namespace cuzk::formats {
@@ -79,6 +80,28 @@ TEST(StrictJson, RefusesMillionsOfTinyValues) {
   std::string text = "[0";
   for (std::uint64_t i = 0; i < kJsonValuesMax; ++i) text += ",0";
   EXPECT_TRUE(refused(parse(text + "]"), ErrorKind::kMalformed, {"values allowed"}));
+}
+
+TEST(StrictJson, ANumberTooLargeToHoldIsSaidToBeSo) {
+  for (const std::string& number :
+       {std::string(400, '9'), std::string("-1e400"), "1" + std::string(400, '0') + ".5"}) {
+    const auto result = parse("{\"a\":" + number + "}");
+    EXPECT_TRUE(refused(result, ErrorKind::kMalformed,
+                        {"doc.json: a number that is out of range ends at byte"}))
+        << number;
+  }
+  EXPECT_TRUE(accepted(parse("[1e300, 18446744073709551615, 99999999999999999999999]")));
+}
+
+TEST(StrictJson, AFaultyElementIsToldOfBothSpellings) {
+  using Field = curve::Bn254::Fr;
+  for (const char* text : {"abc", "", "-1", "1.5", "+7", " 7"}) {
+    EXPECT_TRUE(refused(json_field_element<Field>(Json(text), "value 1"), ErrorKind::kMalformed,
+                        {"value 1: \"", "neither a decimal number nor one of 0x and hex digits"}))
+        << text;
+  }
+  EXPECT_TRUE(refused(json_field_element<Field>(Json(7), "value 1"), ErrorKind::kMalformed,
+                      {"value 1: a number where a decimal or 0x hex string belongs"}));
 }
 
 TEST(StrictJson, MembersAreFoundOrNamed) {

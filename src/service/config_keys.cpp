@@ -146,7 +146,7 @@ ConfigKey budget_key() {
       return value_fault(
           fmt::format("{} is outside 64 MiB to 1 PiB; \"auto\" takes what the "
                       "machine gives, \"none\" sets no budget",
-                      base::format_byte_size(bytes)));
+                      base::format_byte_count(bytes)));
     }
     const std::string shown = show_size(bytes);
     return shown.substr(1, shown.size() - 2);
@@ -222,7 +222,7 @@ ConfigKey card_memory_key() {
     CUZK_TRY(const std::uint64_t bytes, read_size(value));
     if (bytes < 256 * kMiB || bytes > 1024 * kTiB) {
       return value_fault(fmt::format("{} is outside 256 MiB to 1 PiB; \"auto\" takes what is free",
-                                     base::format_byte_size(bytes)));
+                                     base::format_byte_count(bytes)));
     }
     return Maybe(bytes);
   };

@@ -92,8 +92,9 @@ ConfigKey size_key(std::string name, std::string note, bool live, Field field, s
   const auto parse = [least, most](const ConfigValue& value) -> base::Result<std::uint64_t> {
     CUZK_TRY(const std::uint64_t bytes, read_size(value));
     if (bytes < least || bytes > most) {
-      return value_fault(fmt::format("{} is outside {} to {}", base::format_byte_size(bytes),
-                                     base::format_byte_size(least), base::format_byte_size(most)));
+      return value_fault(fmt::format("{} is outside {} to {}", base::format_byte_count(bytes),
+                                     base::format_byte_count(least),
+                                     base::format_byte_count(most)));
     }
     return bytes;
   };

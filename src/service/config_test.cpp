@@ -283,6 +283,17 @@ TEST(Config, WhatMustGoTogetherIsChecked) {
   read("[daemon]\nlisten = [\"127.0.0.1:0\", \"127.0.0.1:0\"]");
 }
 
+// A value beside its border is not rounded to it.
+TEST(Config, ARangeOfSizesShowsWhatIsOutsideToTheByte) {
+  EXPECT_TRUE(
+      has(refusal("[memory]\ntotal_budget = 67108863\n"), "67108863 B is outside 64 MiB to 1 PiB"));
+  EXPECT_TRUE(has(refusal("[gpus]\nmemory_max = \"262143KiB\"\n"),
+                  "262143 KiB is outside 256 MiB to 1 PiB"));
+  EXPECT_TRUE(has(refusal("[http]\nmax_body = 1023\n"), "1023 B is outside 1 KiB to 2 GiB"));
+  EXPECT_TRUE(
+      has(refusal("[daemon]\nmax_message = \"2GiB\"\n"), "2 GiB is outside 1 MiB to 2147483647 B"));
+}
+
 TEST(Config, SizesAndTimesOfTheRustDaemonMeanTheSame) {
   EXPECT_EQ(read("[memory]\ntotal_budget = \"107374182400\"").memory.total_budget, "100GiB");
   EXPECT_EQ(read("[memory]\ntotal_budget = 107374182400").memory.total_budget, "100GiB");

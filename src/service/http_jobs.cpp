@@ -41,9 +41,8 @@ base::Result<std::optional<engine::Priority>> priority_of(const HttpRequest& req
 }
 
 base::Result<std::optional<std::int64_t>> deadline_of(const HttpRequest& request) {
-  CUZK_TRY(const auto number, query_number(request, "deadline_ms"));
+  CUZK_TRY(const auto number, query_number(request, "deadline_ms", INT64_MAX));
   if (!number) return std::optional<std::int64_t>();
-  if (*number > static_cast<std::uint64_t>(INT64_MAX)) return wrong("parameter deadline_ms");
   return std::optional(static_cast<std::int64_t>(*number));
 }
 
@@ -176,7 +175,7 @@ base::Result<HttpReply> list(const Backend& backend, const HttpRequest& request)
   const auto kind = engine_kind_named(backend, request.parameter("kind"));
   if (!kind.ok()) return base::Error(kind.error()).within("parameter");
   query.kind = *kind;
-  CUZK_TRY(const auto after, query_number(request, "after"));
+  CUZK_TRY(const auto after, query_number(request, "after", INT64_MAX));
   CUZK_TRY(const auto limit, query_number(request, "limit"));
   query.after_sequence = after.value_or(0);
   query.count_max = static_cast<std::size_t>(limit.value_or(kPageDefault));

@@ -1,6 +1,7 @@
 // The REST mirror, through real sockets.
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "service/http_test_support.h"
@@ -177,6 +178,38 @@ TEST(HttpJobs, ListsInPagesByStateAndKind) {
   }
 }
 
+TEST(HttpJobs, NumbersAndRepeatsOfTheQueryAreRefusedWithASentence) {
+  const HttpTestDaemon daemon;
+  const auto sentence = [&](const std::string& path, const char* method = "GET") {
+    const Answer answer = daemon.ask(method, path, std::string(method) == "POST" ? "x" : "");
+    EXPECT_EQ(answer.status, 400) << path;
+    return answer.json()["error"]["message"].get<std::string>();
+  };
+  for (const char* number :
+       {"9223372036854775808", "18446744073709551616", "99999999999999999999999999"}) {
+    EXPECT_EQ(sentence(fmt::format("/api/v1/jobs?after={}", number)),
+              fmt::format("parameter after: {} is more than 9223372036854775807, the largest "
+                          "there is",
+                          number));
+    EXPECT_EQ(sentence(fmt::format("/api/v1/proofs/porep?deadline_ms={}", number), "POST"),
+              fmt::format("parameter deadline_ms: {} is more than 9223372036854775807, the "
+                          "largest there is",
+                          number));
+  }
+  EXPECT_EQ(daemon.get("/api/v1/jobs?after=9223372036854775807").status, 200);
+  EXPECT_EQ(sentence("/api/v1/proofs/porep?miner_id=18446744073709551616", "POST"),
+            "parameter miner_id: 18446744073709551616 is more than 18446744073709551615, the "
+            "largest there is");
+  for (const char* query : {"limit=1&limit=1", "limit=1&limit=2", "limit=1&%6cimit=1",
+                            "limit&limit", "limit=1&after=0&limit=1"}) {
+    EXPECT_EQ(sentence(fmt::format("/api/v1/jobs?{}", query)),
+              "parameter limit: given 2 times, expected once")
+        << query;
+  }
+  EXPECT_EQ(daemon.get("/api/v1/jobs?&limit=1&&after=0&").status, 200);
+  EXPECT_EQ(daemon.get("/healthz?a=1&a=1").status, 200) << "ignored elsewhere";
+}
+
 TEST(HttpJobs, KeysAreLoadedAndEvicted) {
   const HttpTestDaemon daemon;
   EXPECT_EQ(daemon.ask("POST", "/api/v1/keys/porep-2k/preload").json()["already_loaded"], false);
@@ -202,10 +235,13 @@ TEST(HttpJobs, BadSubmissionsAreRefusedWithASentence) {
   for (const std::string& body : std::vector<std::string>{
            "", "x", "{", "[]", "null", "{\"request_id\":5}", "{\"nothing\":1}", deep,
            "{\"a\":" + deep, std::string("{\"request_id\":\"a\0b\"}", 20),
-           "{\"vanilla_proof\":\"***\"}", "{\"proof_kind\":\"PLONK\"}", "\xff\xfe"}) {
+           "{\"request_id\":\"a\",}", "{'request_id':'a'}", "{\"vanilla_proof\":\"***\"}",
+           "{\"proof_kind\":\"PLONK\"}", "\xff\xfe"}) {
     const Answer answer = daemon.ask("POST", "/api/v1/proofs", body);
     EXPECT_EQ(answer.status, 400) << body.substr(0, 80);
-    EXPECT_FALSE(answer.json().is_discarded());
+    ASSERT_FALSE(answer.json().is_discarded());
+    const std::string sentence = answer.json()["error"]["message"];
+    EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
   }
   EXPECT_EQ(daemon.get("/api/v1/jobs").json()["jobs"].size(), 0U);
 }

@@ -65,15 +65,21 @@ std::string last_reply_text(const HttpReply& reply, std::string_view reason) {
 }
 
 base::Result<std::optional<std::uint64_t>> query_number(const HttpRequest& request,
-                                                        const std::string& name) {
+                                                        const std::string& name,
+                                                        std::uint64_t most) {
   const std::string text = request.parameter(name);
   if (text.empty()) return std::optional<std::uint64_t>();
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
     return base::Error{
         base::ErrorKind::kInvalidArgument,
         fmt::format("parameter {}: '{}' is not a whole number", name, text.substr(0, 64))};
+  }
+  if (error != std::errc() || number > most) {
+    return base::Error{base::ErrorKind::kInvalidArgument,
+                       fmt::format("parameter {}: {} is more than {}, the largest there is", name,
+                                   text.substr(0, 64), most)};
   }
   return std::optional(number);
 }

@@ -53,9 +53,10 @@ std::string last_reply_text(const HttpReply& reply, std::string_view reason);
 nlohmann::ordered_json error_json(std::string_view kind, std::string_view message);
 int http_status(base::ErrorKind kind);
 
-// Values of the query. Errors (kInvalidArgument) name the parameter.
+// Values of the query, `most` at most. Errors (kInvalidArgument) name the parameter.
 base::Result<std::optional<std::uint64_t>> query_number(const HttpRequest& request,
-                                                        const std::string& name);
+                                                        const std::string& name,
+                                                        std::uint64_t most = UINT64_MAX);
 
 struct HttpRoute {
   std::string method;

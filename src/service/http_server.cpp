@@ -99,6 +99,24 @@ std::optional<std::uint64_t> body_length(const Request& request) {
   return length;
 }
 
+// All of the query: the library leaves out what is there twice with the same value.
+std::multimap<std::string, std::string> query_of(const Request& request) {
+  std::multimap<std::string, std::string> out;
+  std::string_view rest = request.target;
+  rest = rest.substr(0, rest.find('#'));
+  const std::size_t begin = rest.find('?');
+  rest.remove_prefix(begin == std::string_view::npos ? rest.size() : begin + 1);
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    const std::string name(part.substr(0, part.find('=')));
+    const std::string value(part.substr(std::min(part.size(), name.size() + 1)));
+    if (name.empty()) continue;
+    out.emplace(httplib::detail::decode_url(name, true), httplib::detail::decode_url(value, true));
+  }
+  return out;
+}
+
 // All but the body, which is read by whoever takes one. `matches` are those of the route's pattern.
 HttpRequest to_request(const Request& request) {
   HttpRequest made;
@@ -273,7 +291,7 @@ class HttpServer::Library : public httplib::Server {
       refuse(403, "the request comes from a page of another site", response);
     } else if (found.route == nullptr) {
       refuse_path(request, found, response);
-    } else if (const auto taken = check_parameters(*found.route, request.params); !taken.ok()) {
+    } else if (const auto taken = check_parameters(*found.route, query_of(request)); !taken.ok()) {
       refuse(400, taken.error().message, response);
     } else {
       // A body that no route reads would be taken for the next request.

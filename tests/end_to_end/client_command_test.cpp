@@ -9,6 +9,7 @@ namespace cuzk::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class ClientCommands : public ::testing::Test {
@@ -124,6 +125,17 @@ TEST_F(ClientCommands, ErrorsAreSentencesWithExitCodes) {
   EXPECT_EQ(cuzk({"submit", "--witness", "x"}).exit_code, 2) << "nothing is said to be proved";
   EXPECT_EQ(cuzk({"submit", "--circuit", "mul1000"}).exit_code, 2);
   EXPECT_EQ(cuzk({"jobs", "--state", "ended"}).exit_code, 2);
+  const auto submit_sized = [&](const std::string& size) {
+    const CommandResult result =
+        cuzk({"submit", "--c1", kCase + "/witness.wtns", "--sector-size", size});
+    EXPECT_EQ(result.exit_code, 2) << size;
+    return result.err;
+  };
+  for (const char* size : {"2KiB", "2048", "2048B"}) {  // that the file is no C1 comes later
+    EXPECT_THAT(submit_sized(size), Not(HasSubstr("sector-size"))) << size;
+  }
+  EXPECT_THAT(submit_sized("2000.5B"), HasSubstr("--sector-size: '2000.5B' is not a size"));
+  EXPECT_THAT(submit_sized("2.0001KiB"), HasSubstr("--sector-size: '2.0001KiB' is not a size"));
   const std::string nowhere = scratch_.file("none/proof.bin");
   EXPECT_THAT(cuzk({"await", "a", "--out", nowhere}).err, HasSubstr("there is no folder"));
   EXPECT_THAT(submit("b", {"--wait", "--proof", nowhere}).err, HasSubstr("there is no folder"));

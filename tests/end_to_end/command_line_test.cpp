@@ -1,5 +1,7 @@
 // The frame that all commands share: help, version, errors, JSON, threads, output paths.
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -276,6 +278,27 @@ TEST(Inspect, KnowsEveryKindOfFile) {
   }
   EXPECT_TRUE(find_data("circom/mul1000-bn128/circuit_final.zkey").has_value());
   EXPECT_TRUE(find_data("upstream/mimc/mimc.params").has_value());
+}
+
+// As editors on Windows save it.
+TEST(Inspect, AByteOrderMarkBeforeJsonChangesNothing) {
+  const TemporaryFolder scratch;
+  for (const char* file :
+       {"circom/mul1000-bn128/verification_key.json", "circom/mul1000-bls12381/proof.json",
+        "circom/mul1000-bn128/public.json"}) {
+    const auto path = find_data(file);
+    if (!path) continue;
+    std::ifstream original(*path, std::ios::binary);
+    std::stringstream text;
+    text << "\xef\xbb\xbf" << original.rdbuf();
+    write_text(scratch / "marked.json", text.str());
+    const CommandResult marked = run_cuzk({"inspect", scratch.file("marked.json"), "--json"});
+    EXPECT_EQ(marked.exit_code, 0) << file << marked.err;
+    const CommandResult plain = run_cuzk({"inspect", path->string(), "--json"});
+    EXPECT_EQ(marked.json()["type"], plain.json()["type"]) << file;
+  }
+  write_text(scratch / "marked.json", "\xef\xbb\xbf");
+  expect_one_sentence(run_cuzk({"inspect", scratch.file("marked.json")}));
 }
 
 TEST(Inspect, TellsTheMemoryThatAProofNeeds) {

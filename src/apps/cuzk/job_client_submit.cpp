@@ -62,7 +62,7 @@ base::Result<service::ProofRequest> proof_request(const SubmitFlags& flags) {
   CUZK_TRY(request.kind, kind_of(flags));
   CUZK_TRY_STATUS(add_common(flags, request));
   if (!flags.sector_size.empty()) {
-    const auto size = base::parse_byte_size(flags.sector_size);
+    const auto size = base::parse_byte_count(flags.sector_size);
     if (!size.ok()) return Error(size.error()).within("--sector-size");
     request.sector_size = *size;
   }

@@ -19,6 +19,7 @@ std::string_view text_of(const base::MappedFile& file) {
 }
 
 bool looks_like_json(std::string_view text) {
+  text = without_byte_order_mark(text);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "apps/cuzk/job_inspect.h"
 #include "base/file.h"
@@ -15,6 +16,9 @@ base::Result<Answer> inspect_zkey(const MappedPtr& file, const InspectRequest& r
                                   Session& session);
 base::Result<Answer> inspect_wtns(const base::MappedFile& file);
 base::Result<Answer> inspect_r1cs(const base::MappedFile& file);
+
+// A UTF-8 mark in front of a text says nothing and is skipped, as the JSON readers do.
+std::string_view without_byte_order_mark(std::string_view text);
 
 // JSON: keys, proofs, public values, C1 files, .meta files. Told apart by their members.
 base::Result<Answer> inspect_json(const base::MappedFile& file);

@@ -118,6 +118,11 @@ std::optional<base::Error> other_protocol(const base::MappedFile& file) {
 
 }  // namespace
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 base::Result<Answer> inspect_json(const base::MappedFile& file) {
   if (file.bytes().size() > kJsonBytesMax) {
     return base::Error{base::ErrorKind::kUnsupported,
@@ -126,8 +131,8 @@ base::Result<Answer> inspect_json(const base::MappedFile& file) {
                                    file.name(), base::format_byte_size(file.bytes().size()),
                                    base::format_byte_size(kJsonBytesMax))};
   }
-  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
-                              file.bytes().size());
+  const std::string_view text = without_byte_order_mark(
+      {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
   const auto has = [&](std::string_view word) { return text.find(word) != text.npos; };
   if (text[text.find_first_not_of(" \t\r\n")] == '[') return inspect_public(file);
   if (has("\"Phase1Out\"") || has("\"vanilla_proofs\"")) return inspect_c1(file);

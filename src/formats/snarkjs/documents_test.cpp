@@ -124,7 +124,7 @@ TEST(PublicValues, AreRefusedWhenNotCanonical) {
   EXPECT_TRUE(
       refused(parse("\"" + std::string(400, '9') + "\""), ErrorKind::kMalformed, {"value 1"}));
   EXPECT_TRUE(refused(parse("\"007\""), ErrorKind::kMalformed, {"value 1", "leading zero"}));
-  EXPECT_TRUE(refused(parse("7"), ErrorKind::kMalformed, {"value 1", "decimal string"}));
+  EXPECT_TRUE(refused(parse("7"), ErrorKind::kMalformed, {"value 1", "decimal or 0x hex string"}));
   EXPECT_TRUE(refused(parse("\"0x" + std::string(65, '1') + "\""), ErrorKind::kMalformed,
                       {"value 1", "1 to 64 hex digits"}));
   for (const char* entry :
