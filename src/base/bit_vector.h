@@ -1,4 +1,7 @@
 // A growable bitmap, 64 bits a word, least significant bit first; unused high bits are zero.
+//
+// std::vector<bool> hides its words, and words are what a witness program appends, what sums over
+// bits walk through and what goes to a device. Sums over bitmaps (msm/msm.h) read the same layout.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +13,22 @@
 
 namespace cuzk::base {
 
+// Always: words_ has one word for each 64 bits begun, and the bits of the last word past size_ are
+// zero. count(), equality and push() rely on it. Not for two threads where one of them writes.
 class BitVector {
  public:
   BitVector() = default;
   explicit BitVector(std::size_t size) : words_((size + 63) / 64), size_(size) {}
 
   std::size_t size() const noexcept { return size_; }
-  bool get(std::size_t i) const { return (words_[i / 64] >> (i % 64)) & 1; }
-  void set(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  bool get(std::size_t i) const {
+    CUZK_DEBUG_ASSERT(i < size_);
+    return (words_[i / 64] >> (i % 64)) & 1;
+  }
+  void set(std::size_t i) {
+    CUZK_DEBUG_ASSERT(i < size_);
+    words_[i / 64] |= std::uint64_t{1} << (i % 64);
+  }
   // Appends clear bits, or drops bits from the end.
   void resize(std::size_t size) {
     words_.resize((size + 63) / 64);
@@ -39,6 +50,7 @@ class BitVector {
       if (shift + count > 64) words_.push_back(bits >> (64 - shift));
     }
     size_ += count;
+    CUZK_DEBUG_ASSERT(words_.size() == (size_ + 63) / 64);
   }
   // Appends the first `count` bits of `words`, whose bits past them in the last word are clear.
   void append(std::span<const std::uint64_t> words, std::size_t count) {
@@ -56,6 +68,7 @@ class BitVector {
       if ((size_ + count + 63) / 64 > words_.size()) words_.push_back(carried);
     }
     size_ += count;
+    CUZK_DEBUG_ASSERT(words_.size() == (size_ + 63) / 64);
   }
   std::size_t count() const {
     std::size_t total = 0;

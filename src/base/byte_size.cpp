@@ -1,4 +1,7 @@
 // Strict reading of sizes; exact arithmetic in 128 bits, so that a fraction is right to the byte.
+//
+// No library function is used to read the number: those accept signs, exponents, other bases or a
+// locale's comma, and a budget of a thousandth of what was meant is found out only under load.
 #include "base/byte_size.h"
 
 #include <algorithm>
@@ -6,6 +9,8 @@
 #include <limits>
 
 #include <fmt/format.h>
+
+#include "base/check.h"
 
 namespace cuzk::base {
 namespace {
@@ -19,6 +24,7 @@ struct Unit {
 
 constexpr std::uint64_t kBytesMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kThousand = 1000;
+// The powers of 1024 first and in rising order: format_byte_size walks through them alone.
 constexpr std::array<Unit, 11> kUnits = {{
     {"B", 1},
     {"KiB", std::uint64_t{1} << 10},
@@ -34,7 +40,12 @@ constexpr std::array<Unit, 11> kUnits = {{
 }};
 // More digits than any size that fits has, few enough that the products below fit 128 bits.
 constexpr std::size_t kDigitsMax = 19;
+static_assert(kDigitsMax <= std::numeric_limits<std::uint64_t>::digits10,
+              "a number below 2^64 times a unit of at most 2^50 stays far below 2^128");
+static_assert(kUnits[5].bytes == std::uint64_t{1} << 50 && kUnits[10].bytes < kUnits[5].bytes,
+              "PiB is the largest unit");
 
+// The text is quoted cut short: it may be a whole file that was given in the wrong place.
 Error fault(std::string_view text, std::string_view reason) {
   return {ErrorKind::kInvalidArgument,
           fmt::format("'{}' is not a size: {} (write for example 48GiB or 1.5TiB)",
@@ -59,7 +70,9 @@ bool same_letters(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
+// The value of at most kDigitsMax digits; 0 for none.
 Wide number_of(std::string_view digits) {
+  CUZK_ASSERT(digits.size() <= kDigitsMax);
   Wide number = 0;
   for (const char c : digits) number = number * 10 + static_cast<unsigned>(c - '0');
   return number;
@@ -81,6 +94,7 @@ Result<Parsed> parse(std::string_view text) {
     fraction = take_digits(rest);
     if (fraction.empty()) return fault(text, "no digit follows the point");
   }
+  // Before any arithmetic: what follows relies on the numbers being short.
   if (whole.size() > kDigitsMax || fraction.size() > kDigitsMax) {
     return fault(text, "it has too many digits");
   }
@@ -88,6 +102,7 @@ Result<Parsed> parse(std::string_view text) {
   if (rest.empty()) return fault(text, "it has no unit");
   for (const Unit& unit : kUnits) {
     if (!same_letters(unit.name, rest)) continue;
+    // The unit comes before the division, so only what is below a byte is lost.
     Wide scale = 1;
     for (std::size_t i = 0; i < fraction.size(); ++i) scale *= 10;
     const Wide part = number_of(fraction) * unit.bytes;
@@ -118,6 +133,7 @@ std::string format_byte_size(std::uint64_t bytes) {
   while (index + 1 < 6 && bytes >= kUnits[index + 1].bytes) ++index;
   const Unit& unit = kUnits[index];
   if (bytes % unit.bytes == 0) return fmt::format("{} {}", bytes / unit.bytes, unit.name);
+  CUZK_ASSERT(bytes > unit.bytes);  // a part is left over, which cannot be with plain bytes
   const double amount = static_cast<double>(bytes) / static_cast<double>(unit.bytes);
   return fmt::format("{:.2f} {}", amount, unit.name);
 }

@@ -1,4 +1,7 @@
 // Sizes in bytes as people write them: "48GiB", "1.5 TiB", "500 MB".
+//
+// Budgets, limits and cache sizes enter by the first function and are shown by the second. A size
+// always has its unit, so that nobody has to know which one a setting is counted in.
 #pragma once
 
 #include <cstdint>

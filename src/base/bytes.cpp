@@ -1,11 +1,17 @@
 // Hex and the bounded reader.
+//
+// The reader compares counts with what is left, by division where there is a product, and never
+// adds a count to an offset first: counts come from files and would wrap.
 #include "base/bytes.h"
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace cuzk::base {
 namespace {
 
+// The value of a hex digit of either case, -1 for any other character. No locale has a say.
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -65,6 +71,7 @@ Result<ByteSpan> ByteReader::take(std::uint64_t count, std::string_view field) {
   }
   const ByteSpan part = bytes_.subspan(offset_, count);
   offset_ += count;
+  CUZK_ASSERT(offset_ <= bytes_.size());
   return part;
 }
 

@@ -1,4 +1,7 @@
 // Bytes in and out: hex, little- and big-endian integers, and a reader that never leaves its span.
+//
+// Integers are put together from bytes, so alignment and the machine's own byte order do not
+// matter; compilers make one load of it.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +26,8 @@ Result<Bytes> from_hex(std::string_view text, std::string_view what);
 // As from_hex, and demands exactly `size` bytes.
 Result<Bytes> from_hex_sized(std::string_view text, std::size_t size, std::string_view what);
 
+// Of the next four or eight bytes at `p`, which exist: what is not known to exist is read by a
+// ByteReader.
 inline std::uint32_t load_u32_le(const std::uint8_t* p) {
   return std::uint32_t{p[0]} | std::uint32_t{p[1]} << 8 | std::uint32_t{p[2]} << 16 |
          std::uint32_t{p[3]} << 24;

@@ -1,4 +1,8 @@
 // The one place where a broken invariant ends the process.
+//
+// It writes with stdio and not through the log: the log locks and allocates, and either may be what
+// is broken. It aborts instead of exiting, so that a core file shows where, and no destructor runs
+// on a state that is known to be wrong.
 #include "base/check.h"
 
 #include <cstdio>

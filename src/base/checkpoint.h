@@ -8,6 +8,8 @@
 
 namespace cuzk::base {
 
+// Belongs to whoever schedules the work, and outlives it. Work gets a pointer that may be null:
+// then nothing is asked and nobody can stop it.
 class Checkpoint {
  public:
   virtual ~Checkpoint() = default;

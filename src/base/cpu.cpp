@@ -1,4 +1,8 @@
 // Reads CPUID and XGETBV; other processors are portable.
+//
+// CPUID alone is not enough for 512-bit registers: where the operating system has not enabled them
+// their instructions fault, and only XGETBV tells. Source: Intel's manual for software developers,
+// volume 1, section 15.2.
 #include "base/cpu.h"
 
 #include <atomic>
@@ -12,6 +16,9 @@
 
 namespace cuzk::base {
 namespace {
+
+static_assert(CpuLevel::kPortable < CpuLevel::kAdx && CpuLevel::kAdx < CpuLevel::kIfma,
+              "levels are compared by their order");
 
 #if defined(__x86_64__)
 
@@ -47,6 +54,7 @@ CpuLevel lowered(CpuLevel level) {
   return level < machine_cpu_level() ? level : machine_cpu_level();
 }
 
+// A wrong name is passed over here, where nobody can be told, and reported by cpu_level_request.
 CpuLevel initial() {
   const char* name = std::getenv("CUZK_CPU_LEVEL");
   const auto wanted = name == nullptr ? std::nullopt : cpu_level_from_string(name);
@@ -58,6 +66,8 @@ std::atomic<CpuLevel>& active() {
   return level;
 }
 
+// Field products ask once each, so their answer is a plain flag beside the level: reading the
+// function's static would test its guard every time. Whoever changes the level publishes.
 void publish() { internal::adx_in_use.store(cpu_level() >= CpuLevel::kAdx); }
 
 [[maybe_unused]] const bool kPublished = (publish(), true);

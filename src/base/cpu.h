@@ -1,4 +1,8 @@
 // Which instructions this machine offers, as a few named levels, chosen once and high up.
+//
+// Levels and not single features, so that there are three ways through the arithmetic and not
+// dozens: each can be forced, and is tested on every machine that has it. Code for 512-bit vectors
+// is compiled in files of its own; all code above the portable level is entered after asking here.
 #pragma once
 
 #include <atomic>

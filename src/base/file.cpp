@@ -1,4 +1,8 @@
 // POSIX files: mmap for reading; temporary name, fsync and rename for writing.
+//
+// The order on commit is what makes a file whole after a power cut, too: the data reach the disk
+// before the name points at them, and then the folder's entry does. A rename within a folder is
+// atomic, which is why the temporary file lies beside its target and not in /tmp.
 #include "base/file.h"
 
 #include <algorithm>
@@ -15,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
+
 namespace cuzk::base {
 namespace {
 
@@ -23,6 +29,7 @@ constexpr std::size_t kWriteBufferBytes = std::size_t{1} << 18;
 // pages of a 44 GiB key from piling up in one call.
 constexpr std::size_t kWritePieceBytes = std::size_t{1} << 24;
 constexpr int kTemporaryNameTries = 100;
+static_assert(kWriteBufferBytes <= kWritePieceBytes, "a buffer is flushed by one call");
 
 // strerror_r in its two signatures, POSIX's and GNU's.
 [[maybe_unused]] const char* message_of(int, const char* buffer) { return buffer; }
@@ -33,6 +40,7 @@ std::string describe(int error_number) {
   return message_of(strerror_r(error_number, buffer, sizeof buffer), buffer);
 }
 
+// "path: cannot action: reason", of the kind that says what a caller can do about it.
 Error system_error(const std::string& path, const char* action, int error_number) {
   ErrorKind kind = ErrorKind::kIo;
   if (error_number == ENOENT) kind = ErrorKind::kNotFound;
@@ -57,6 +65,7 @@ class Descriptor {
   int value_;
 };
 
+// Of an open descriptor's fstat, so that it belongs to the bytes that are mapped.
 FileIdentity identity_of(const struct stat& info) {
   FileIdentity identity;
   identity.device = info.st_dev;
@@ -131,7 +140,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
   file->name_ = name;
   file->identity_ = identity_of(info);
   const auto size = static_cast<std::size_t>(info.st_size);
-  if (size > 0) {
+  // The mapping keeps the file alive by itself: the descriptor closes at the end of this scope.
+  if (size > 0) {  // mmap refuses a length of zero
     void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor.value(), 0);
     if (mapping == MAP_FAILED) return system_error(name, "map", errno);
     file->mapping_ = mapping;
@@ -150,6 +160,7 @@ std::shared_ptr<const MappedFile> MappedFile::of_bytes(Bytes bytes, std::string 
 }
 
 MappedFile::~MappedFile() {
+  CUZK_ASSERT(mapping_ == nullptr || owned_.empty());
   if (mapping_ != nullptr) ::munmap(mapping_, bytes_.size());
 }
 
@@ -165,6 +176,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
   AtomicFile file;
   file.target_ = target.string();
   if (const auto open_descriptor = descriptor_named_by(file.target_)) {
+    // A copy, because closing it must leave the process's own descriptor open.
     file.descriptor_ = ::fcntl(*open_descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (file.descriptor_ < 0) return system_error(file.target_, "write", errno);
     return file;
@@ -188,6 +200,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
     file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                               exists ? info.st_mode & 0777 : 0666);
     if (file.descriptor_ >= 0) {
+      CUZK_ASSERT(!file.temporary_.empty());  // which is what tells it from a stream from now on
       // The old file's mode, also what the umask took from it; some file systems have no modes.
       if (exists) (void)::fchmod(file.descriptor_, info.st_mode & 0777);
       file.guard_ = std::make_unique<PartialFileGuard>(file.temporary_);
@@ -227,6 +240,7 @@ Status AtomicFile::write(ByteSpan bytes) {
   if (buffer_.size() + bytes.size() > kWriteBufferBytes) CUZK_TRY_STATUS(flush());
   if (bytes.size() > kWriteBufferBytes) return write_through(bytes);
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  CUZK_ASSERT(buffer_.size() <= kWriteBufferBytes);
   return ok_status();
 }
 
@@ -236,6 +250,7 @@ Status AtomicFile::flush() {
   return ok_status();
 }
 
+// All of the bytes, past the buffer; short writes are gone on with.
 Status AtomicFile::write_through(ByteSpan bytes) {
   while (!bytes.empty()) {
     const std::size_t piece = std::min(bytes.size(), kWritePieceBytes);
@@ -257,12 +272,14 @@ Status AtomicFile::sync() {
 
 Status AtomicFile::commit() {
   CUZK_TRY_STATUS(sync());
+  CUZK_ASSERT(buffer_.empty());
   if (temporary_.empty()) {
     if (::close(std::exchange(descriptor_, -1)) != 0) return failure("write", errno);
     return ok_status();
   }
   if (::close(std::exchange(descriptor_, -1)) != 0) return failure("write", errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return failure("rename into", errno);
+  // From here on the file is there: neither a signal nor discard() may remove it.
   guard_.reset();
   temporary_.clear();
   sync_folder(target_);

@@ -1,4 +1,8 @@
 // Files: a read-only mapping with an identity, and a writer whose file appears whole or not at all.
+//
+// Keys, witnesses, circuits and proofs are read and written through here, so what can happen to a
+// file (a pipe in its place, a full disk, a signal halfway, a path through links) is dealt with
+// once. Errors name the path and give the system's reason.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +48,7 @@ class MappedFile {
   // The path as it was given, for messages.
   const std::string& name() const noexcept { return name_; }
   const FileIdentity& identity() const noexcept { return identity_; }
+  // Tells the kernel; nothing but speed depends on it.
   void advise(FileAccess access) const noexcept;
 
  private:
@@ -52,6 +57,7 @@ class MappedFile {
   std::string name_;
   FileIdentity identity_;
   ByteSpan bytes_;
+  // One of the two holds what bytes_ shows; neither for an empty file.
   Bytes owned_;              // of_bytes only
   void* mapping_ = nullptr;  // open only
 };
@@ -64,6 +70,9 @@ class MappedFile {
 // cannot be replaced and is written directly, and so is what the process has open already and is
 // named by its descriptor (/dev/stdout, /dev/fd/63): there the bytes go behind those written
 // before. One thread at a time.
+//
+// States: open (from create), then committed or dropped; both close the descriptor. After an error
+// of write() or sync() part of a buffer may have been written, so the file is to be dropped.
 class AtomicFile {
  public:
   // Errors: kNotFound (no such folder), or kIo with the system's reason (a folder, no permission, a
@@ -94,7 +103,7 @@ class AtomicFile {
   std::unique_ptr<PartialFileGuard> guard_;  // of temporary_
   int descriptor_ = -1;
   std::uint64_t offset_bytes_ = 0;
-  Bytes buffer_;
+  Bytes buffer_;  // appended and not yet written; at most kWriteBufferBytes of file.cpp
 };
 
 // The whole file in one call.

@@ -1,8 +1,12 @@
 // Glibc's knobs, and what the kernel says of the process.
+//
+// What mallopt answers is not looked at: a heap that is not tuned is a little wasteful, never
+// wrong. M_MMAP_THRESHOLD also ends glibc's habit of raising that border itself (mallopt(3)).
 #include "base/heap.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <thread>
 
 #include <fcntl.h>
@@ -13,6 +17,8 @@
 #endif
 
 namespace cuzk::base {
+
+static_assert(kMappedBlockBytesMin <= std::numeric_limits<int>::max(), "mallopt takes an int");
 
 void map_large_blocks() noexcept {
 #if defined(__GLIBC__)
@@ -33,6 +39,7 @@ void trim_heap() noexcept {
 #endif
 }
 
+// By plain system calls into the stack: a stream would allocate, and change what is measured.
 std::optional<std::uint64_t> resident_bytes() noexcept {
   const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;

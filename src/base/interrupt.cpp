@@ -1,4 +1,8 @@
 // Signal handlers that call only what POSIX allows in one: alarm, unlink, write and _exit.
+//
+// A handler may not lock or allocate, so what it has to know lies in atomics and in slots of fixed
+// size that exist before the first signal. It may run on any thread, also one that is in the middle
+// of a PartialFileGuard.
 #include "base/interrupt.h"
 
 #include <array>
@@ -16,7 +20,10 @@ namespace {
 constexpr unsigned kGraceSeconds = 2;
 constexpr std::size_t kPathBytesMax = 4096;
 
-// free -> filling -> ready -> free. The handler reads a slot only while it is ready.
+// free -> filling -> ready -> free. One guard at a time owns a slot: it takes it by the exchange
+// from free to filling and alone moves it on. The handler reads a slot only while it is ready, and
+// changes none. It may meet a path whose guard has just died: then the file has been renamed or
+// removed already, and the unlink finds nothing.
 enum class SlotState { kFree, kFilling, kReady };
 struct Slot {
   std::atomic<SlotState> state{SlotState::kFree};
@@ -39,6 +46,7 @@ static_assert(std::atomic<SlotState>::is_always_lock_free);
   ::_exit(kInterruptedExitCode);
 }
 
+// SIGINT, SIGTERM. The alarm ends work that does not look at the flag in time.
 void on_stop_signal(int) {
   if (g_interrupted.exchange(true)) end_now();
   ::alarm(kGraceSeconds);
@@ -51,7 +59,8 @@ void install(int signal_number, void (*handler)(int)) {
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;  // work asks interrupted(); its reads and writes go on
   sigemptyset(&action.sa_mask);
-  CUZK_ASSERT(::sigaction(signal_number, &action, nullptr) == 0);
+  const int outcome = ::sigaction(signal_number, &action, nullptr);
+  CUZK_ASSERT(outcome == 0);  // fails for numbers that are no signals, and ours are
 }
 
 }  // namespace
@@ -69,6 +78,7 @@ PartialFileGuard::PartialFileGuard(std::string_view path) noexcept {
   for (std::size_t i = 0; i < g_slots.size(); ++i) {
     SlotState expected = SlotState::kFree;
     if (!g_slots[i].state.compare_exchange_strong(expected, SlotState::kFilling)) continue;
+    // The path is whole before the slot is ready: release here, acquire in the handler.
     std::memcpy(g_slots[i].path, path.data(), path.size());
     g_slots[i].path[path.size()] = '\0';
     g_slots[i].state.store(SlotState::kReady, std::memory_order_release);
@@ -79,7 +89,9 @@ PartialFileGuard::PartialFileGuard(std::string_view path) noexcept {
 
 PartialFileGuard::~PartialFileGuard() {
   if (slot_ < 0) return;
-  g_slots[static_cast<std::size_t>(slot_)].state.store(SlotState::kFree, std::memory_order_release);
+  Slot& slot = g_slots[static_cast<std::size_t>(slot_)];
+  CUZK_ASSERT(slot.state.load(std::memory_order_relaxed) == SlotState::kReady);
+  slot.state.store(SlotState::kFree, std::memory_order_release);
 }
 
 }  // namespace cuzk::base

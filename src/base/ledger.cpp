@@ -1,12 +1,20 @@
 // The accounts, the queue in front of them, and the pages behind them.
+//
+// One mutex guards it all: requests are for large buffers, each worth milliseconds of work, so
+// finer locks would gain nothing, and sums over several accounts are exact. The queue is a sorted
+// list that is walked from the front whenever room appears; it has an entry for each stage that
+// waits.
 #include "base/ledger.h"
 
 #include <algorithm>
 #include <condition_variable>
+#include <limits>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/check.h"
 
 namespace cuzk::base {
 namespace {
@@ -16,7 +24,11 @@ constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t kRequestBytesMax = std::uint64_t{1} << 56;
 // A waiting request rises a class each time that so many later ones were let in before it.
 constexpr int kPassesPerClass = 16;
+static_assert(kHugePageBytes < kRequestBytesMax);
+static_assert(kRequestBytesMax < std::numeric_limits<std::uint64_t>::max() / 2,
+              "rounding up to pages stays within 64 bits");
 
+// Requests above the bound come back as they are, to be refused with the number that was asked for.
 std::uint64_t round_up_to_pages(std::uint64_t bytes) {
   if (bytes > kRequestBytesMax) return bytes;
   const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -48,7 +60,9 @@ bool on_host(Account account) { return charged_accounts(account)[1] == Account::
 }  // namespace
 
 // Lives on the stack of the thread that waits; everything but `changed` belongs to the ledger's
-// mutex.
+// mutex. In waiters_ exactly while it waits: whoever grants or refuses takes it out, and a thread
+// that gives up takes itself out. order_class starts as the priority and only goes down, towards 0,
+// which is first.
 struct Ledger::Waiter {
   enum class State { kWaiting, kGranted, kRefused };
 
@@ -99,6 +113,7 @@ Ledger::Ledger(std::uint64_t budget_bytes) {
 Ledger::~Ledger() {
   set_pool_limit(0);
   const MutexLock lock(mutex_);
+  CUZK_ASSERT(pool_.empty() && pool_bytes_ == 0);
   CUZK_ASSERT(waiters_.empty() && owners_.empty());
   for (const auto& [account, state] : accounts_) CUZK_ASSERT(state.use.used_bytes == 0);
 }
@@ -116,12 +131,15 @@ void Ledger::set_budget(Account account, std::uint64_t budget_bytes) {
   grant_waiting();
 }
 
+// Whether `bytes` more would not fit this one account. `charged` is a real account, not pinned
+// memory's pair; an account that was never named or has no budget has room for anything.
 bool Ledger::lacks_room(Account charged, std::uint64_t bytes) const {
   const auto found = accounts_.find(charged);
   if (found == accounts_.end() || found->second.budget_bytes == 0) return false;
   const std::uint64_t budget = found->second.budget_bytes;
   // Idle pages give way, so they do not take room.
   const std::uint64_t idle = charged == Account::host() ? pool_bytes_ : 0;
+  CUZK_ASSERT(found->second.use.used_bytes >= idle);
   const std::uint64_t used = found->second.use.used_bytes - idle;
   return used > budget || bytes > budget - used;
 }
@@ -131,6 +149,7 @@ bool Ledger::fits(Account account, std::uint64_t bytes) const {
   return !lacks_room(charged[0], bytes) && !lacks_room(charged[1], bytes);
 }
 
+// Whether the request would fit if nothing else were held. The border between "wait" and "no".
 bool Ledger::can_ever_fit(const MemoryRequest& request) const {
   if (request.bytes > kRequestBytesMax) return false;
   for (const Account account : charged_accounts(request.account)) {
@@ -141,6 +160,8 @@ bool Ledger::can_ever_fit(const MemoryRequest& request) const {
   return true;
 }
 
+// The sentence for a request that does not fit now, or never: need, budget, what is free and who
+// holds the rest. Of the accounts charged it speaks of the last one that lacks room.
 Error Ledger::refusal(const MemoryRequest& request) const {
   const std::string what = fmt::format("{} ({}) needs {} bytes", request.owner,
                                        to_string(request.category), request.bytes);
@@ -174,6 +195,8 @@ Error Ledger::refusal(const MemoryRequest& request) const {
                       state.budget_bytes, held)};
 }
 
+// Counts the bytes, over the budget too: whether they fit is the caller's question. Idle pages make
+// way first, so that the peak never shows them beside what took their room.
 void Ledger::charge(const Key& key, std::uint64_t bytes) {
   if (bytes == 0) return;
   if (on_host(key.account)) shed_pool(bytes);
@@ -182,10 +205,13 @@ void Ledger::charge(const Key& key, std::uint64_t bytes) {
   raise_to(accounts_[charged[0]].use, bytes);
   if (charged[1] != charged[0]) raise_to(accounts_[charged[1]].use, bytes);
   if (on_host(key.account)) {
-    raise_to(by_category_[static_cast<std::size_t>(key.category)], bytes);
+    MemoryUse& category = by_category_[static_cast<std::size_t>(key.category)];
+    raise_to(category, bytes);
+    CUZK_DEBUG_ASSERT(category.used_bytes <= accounts_[Account::host()].use.used_bytes);
   }
 }
 
+// Takes back part or all of what the key was charged. Grants nobody: callers do, once all is done.
 void Ledger::discharge(const Key& key, std::uint64_t bytes) {
   if (bytes == 0) return;
   const auto owner = owners_.find(key);
@@ -200,6 +226,7 @@ void Ledger::discharge(const Key& key, std::uint64_t bytes) {
   }
 }
 
+// The part of admit() and try_admit() that is the same: charge what fits, refuse what does not.
 Result<Permit> Ledger::admit_now(const MemoryRequest& request) {
   if (request.bytes > kRequestBytesMax || !fits(request.account, request.bytes)) {
     return refusal(request);
@@ -244,7 +271,7 @@ Result<Permit> Ledger::wait_admit(const MemoryRequest& request, std::stop_token 
   if (!can_ever_fit(request)) return refusal(request);
   Waiter self{&request, class_of(request), arrival_count_++};
   insert(self);
-  grant_waiting();
+  grant_waiting();  // it may be the first, and then does not sleep at all
   self.changed.wait(mutex_, std::move(stop),
                     [&self] { return self.state != Waiter::State::kWaiting; });
   switch (self.state) {
@@ -266,6 +293,8 @@ void Ledger::insert(Waiter& waiter) {
       std::upper_bound(waiters_.begin(), waiters_.end(), &waiter,
                        [](const Waiter* x, const Waiter* y) { return x->before(*y); });
   waiters_.insert(place, &waiter);
+  CUZK_DEBUG_ASSERT(std::is_sorted(waiters_.begin(), waiters_.end(),
+                                   [](const Waiter* x, const Waiter* y) { return x->before(*y); }));
 }
 
 // A waiter that lacks room in an account closes that account to all behind it. One that waits for
@@ -305,6 +334,7 @@ void Ledger::count_passing(std::uint64_t arrival) {
 // by the thread that let it go, so nobody can take it before the waiter wakes up.
 void Ledger::grant_waiting() {
   while (Waiter* waiter = first_grantable()) {
+    CUZK_ASSERT(waiter->state == Waiter::State::kWaiting);
     const MemoryRequest& request = *waiter->request;
     charge(Key{request.account, request.category, request.owner}, request.bytes);
     std::erase(waiters_, waiter);
@@ -350,6 +380,7 @@ void Ledger::shed_pool(std::uint64_t needed_bytes) {
     const std::uint64_t bytes = largest->first;
     ::munmap(largest->second, bytes);
     pool_.erase(largest);
+    CUZK_ASSERT(pool_bytes_ >= bytes);
     pool_bytes_ -= bytes;
     discharge(Key{Account::host(), MemoryCategory::kPool, "idle pages"}, bytes);
   }
@@ -369,7 +400,10 @@ void* Ledger::take_pooled(std::uint64_t bytes, const Key& key) {
   return pages;
 }
 
+// Takes over pages that would be unmapped, with what they are charged; false leaves both to the
+// caller. Only the host's: pages that a device has pinned or owns are not plain memory.
 bool Ledger::keep_pooled(void* pages, std::uint64_t bytes, const Key& key) {
+  CUZK_ASSERT(pages != nullptr && bytes > 0);
   const MutexLock lock(mutex_);
   const AccountState& host = accounts_[Account::host()];
   // Where running work is over its budget, pages go back to the system at once.
@@ -382,6 +416,7 @@ bool Ledger::keep_pooled(void* pages, std::uint64_t bytes, const Key& key) {
   charge(Key{Account::host(), MemoryCategory::kPool, "idle pages"}, bytes);
   pool_.emplace(bytes, pages);
   pool_bytes_ += bytes;
+  CUZK_ASSERT(pool_bytes_ <= pool_limit_bytes_);
   grant_waiting();  // idle pages count as room
   return true;
 }
@@ -418,6 +453,7 @@ Permit::~Permit() {
 
 Permit Permit::split(std::uint64_t bytes) {
   CUZK_ASSERT(bytes <= bytes_);
+  // The ledger is not asked: what it counts for the key is the sum, and that stays.
   bytes_ -= bytes;
   return Permit(ledger_, bytes, key_);
 }
@@ -429,8 +465,10 @@ void Permit::reassign(MemoryCategory category, std::string_view owner) {
   key_ = std::move(key);
 }
 
+// Where the kernel refuses, the permit dies on the way out and its bytes are free again.
 Result<PageRun> PageRun::map_under(Permit permit) {
   const std::uint64_t bytes = permit.bytes();
+  CUZK_ASSERT(bytes > 0 && bytes == round_up_to_pages(bytes));
   void* const pages =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) {
@@ -470,6 +508,7 @@ Result<PageRun> PageRun::map_within(Permit& reservation, std::uint64_t bytes,
 Result<PageRun> PageRun::reuse(std::uint64_t bytes, MemoryCategory category, std::string_view owner,
                                Ledger& ledger) {
   if (bytes == 0) return PageRun();
+  // Only an exact fit is taken: a longer run in its place would hold pages that nobody counts on.
   const std::uint64_t rounded = round_up_to_pages(bytes);
   Ledger::Key key{Account::host(), category, std::string(owner)};
   PageRun run;
@@ -485,6 +524,7 @@ Result<PageRun> PageRun::reuse(std::uint64_t bytes, MemoryCategory category, std
 
 PageRun::~PageRun() {
   if (data_ == nullptr) return;
+  CUZK_ASSERT(permit_.ledger_ != nullptr && permit_.bytes() > 0);
   if (reusable_ && permit_.ledger_->keep_pooled(data_, permit_.bytes(), permit_.key_)) {
     permit_.bytes_ = 0;  // the pool holds them now
     return;

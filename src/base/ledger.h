@@ -43,6 +43,7 @@ enum class MemoryCategory {
   kOther,
 };
 inline constexpr std::size_t kMemoryCategoryCount = 9;
+static_assert(static_cast<std::size_t>(MemoryCategory::kOther) + 1 == kMemoryCategoryCount);
 std::string_view to_string(MemoryCategory category) noexcept;
 
 // Whose memory it is: the host's, the host's locked into place for a device, or a device's own.
@@ -160,6 +161,8 @@ class Ledger {
   };
   struct Waiter;
 
+  // The rest of the account, all under mutex_ (ledger.cpp says what each keeps true). Those that
+  // take it themselves are called by permits and page runs, never by each other.
   Result<Permit> admit_now(const MemoryRequest& request) CUZK_REQUIRES(mutex_);
   bool fits(Account account, std::uint64_t bytes) const CUZK_REQUIRES(mutex_);
   bool lacks_room(Account charged, std::uint64_t bytes) const CUZK_REQUIRES(mutex_);
@@ -222,6 +225,8 @@ class Permit {
     std::swap(key_, other.key_);
   }
 
+  // Empty (no ledger, no bytes), or bytes_ of key_ are charged to the ledger. Moving leaves an
+  // empty one behind; the pool empties one whose pages it keeps.
   Ledger* ledger_ = nullptr;
   std::uint64_t bytes_ = 0;
   Ledger::Key key_;
@@ -262,9 +267,10 @@ class PageRun {
     std::swap(reusable_, other.reusable_);
   }
 
+  // Empty, or data_ points at exactly permit_.bytes() mapped bytes, whole pages.
   Permit permit_;
   void* data_ = nullptr;
-  bool reusable_ = false;
+  bool reusable_ = false;  // goes to the ledger's pool, not to the kernel
 };
 
 // A fixed-size array of T in its own pages, counted in a ledger. All bytes start as zero, which
@@ -302,8 +308,14 @@ class Buffer {
   bool empty() const noexcept { return size_ == 0; }
   T* data() noexcept { return static_cast<T*>(pages_.data()); }
   const T* data() const noexcept { return static_cast<const T*>(pages_.data()); }
-  T& operator[](std::size_t i) noexcept { return data()[i]; }
-  const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  T& operator[](std::size_t i) noexcept {
+    CUZK_DEBUG_ASSERT(i < size_);
+    return data()[i];
+  }
+  const T& operator[](std::size_t i) const noexcept {
+    CUZK_DEBUG_ASSERT(i < size_);
+    return data()[i];
+  }
   T* begin() noexcept { return data(); }
   T* end() noexcept { return data() + size_; }
   const T* begin() const noexcept { return data(); }

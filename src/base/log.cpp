@@ -1,4 +1,8 @@
 // One mutex, one line at a time.
+//
+// The level is an atomic outside of the mutex, because most lines are below it: asking whether one
+// is wanted costs a load. A level that changes while a line is being written takes effect at the
+// next line, which is enough.
 #include "base/log.h"
 
 #include <atomic>
@@ -12,7 +16,11 @@ namespace cuzk::base {
 namespace {
 
 std::atomic<LogLevel> g_level{LogLevel::kWarning};
+static_assert(LogLevel::kDebug < LogLevel::kInfo && LogLevel::kInfo < LogLevel::kWarning &&
+                  LogLevel::kWarning < LogLevel::kError && LogLevel::kError < LogLevel::kOff,
+              "levels are compared by their order");
 
+// Where lines go. `write` is empty for standard error; both it and its calls are under `mutex`.
 struct Sink {
   std::mutex mutex;
   std::function<void(LogLevel, std::string_view)> write;

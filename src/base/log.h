@@ -20,8 +20,9 @@ bool log_enabled(LogLevel level) noexcept;
 // with fmt::format after asking log_enabled where that costs.
 void log(LogLevel level, std::string_view message);
 
-// Where lines go instead of standard error; an empty function restores it. For tests and for a
-// terminal progress line that has to step aside.
+// Where lines go instead of standard error; an empty function restores it. For tests and for the
+// daemon's formats. The sink is called under the log's lock, one line at a time from any thread, so
+// it must not log and must not wait for a thread that does.
 void set_log_sink(std::function<void(LogLevel, std::string_view)> sink);
 
 }  // namespace cuzk::base

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/byte_size.h"
+#include "base/check.h"
 
 namespace cuzk::base {
 namespace {
@@ -25,8 +26,11 @@ constexpr std::uint64_t kReserveShare = 16;
 // Version 1 writes "no limit" as the largest multiple of a page below 2^63.
 constexpr std::uint64_t kNoLimitBytes = std::uint64_t{1} << 62;
 constexpr int kGroupDepthMax = 64;
+static_assert(kReserveShare > 1, "a budget of nothing would be the rule");
 
-// Files under /proc and /sys have no size that can be asked, so they are read as streams.
+// The content, or nothing where the file is missing or may not be read, which is common in
+// containers and no error. Files under /proc and /sys have no size that can be asked, so they are
+// read as streams.
 std::optional<std::string> text_of(const fs::path& path) {
   std::ifstream stream(path);
   if (!stream) return std::nullopt;
@@ -45,6 +49,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
 }
 
+// The decimal number at the front; whatever follows it (a line's end, a unit) is left alone.
 std::optional<std::uint64_t> number_of(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -52,6 +57,7 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   return number;
 }
 
+// A line is "MemTotal:  16384 kB", and kB means 1024 bytes there (proc(5)). 0 without such a line.
 std::uint64_t meminfo_bytes(const std::vector<std::string>& lines, std::string_view field) {
   for (const std::string& line : lines) {
     const auto words = words_of(line);
@@ -69,6 +75,7 @@ struct Hierarchy {
   std::string group;        // of this process
 };
 
+// Whether a list with commas has the item as a whole: "cpu,memory" has "memory", not "mem".
 bool has_item(const std::string& list, std::string_view item) {
   std::istringstream stream(list);
   for (std::string word; std::getline(stream, word, ',');) {
@@ -120,6 +127,7 @@ fs::path group_below_mount(const Hierarchy& hierarchy) {
   return below;
 }
 
+// Takes the limit that the file states when it is below the one found so far.
 void tighten(MemoryLimits& limits, const fs::path& file) {
   const auto text = text_of(file);
   if (!text) return;
@@ -128,6 +136,7 @@ void tighten(MemoryLimits& limits, const fs::path& file) {
   if (limits.cgroup_bytes != 0 && limits.cgroup_bytes <= *bytes) return;
   limits.cgroup_bytes = *bytes;
   limits.cgroup_file = file.string();
+  CUZK_ASSERT(limits.cgroup_bytes != 0);  // 0 stands for no limit, and was refused above
 }
 
 // The group's own folder first, then each above it up to the mount point.

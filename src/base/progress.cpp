@@ -1,4 +1,7 @@
 // The silent sink and the terminal bar.
+//
+// Workers only add to a state under a mutex; one thread of the bar's own looks at it ten times a
+// second and draws. So work pays the same for being watched however slow the terminal is.
 #include "base/progress.h"
 
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mutex.h"
 
 namespace cuzk::base {
@@ -34,6 +38,9 @@ std::size_t terminal_columns() {
   return size.ws_col;
 }
 
+// Lives from construction to destruction with its drawer: there is no state in between, and
+// destruction waits for the redraw that is under way. What workers and the drawer share is under
+// `mutex_`.
 class TerminalProgress final : public ProgressSink {
  public:
   TerminalProgress() : start_(Clock::now()), drawer_([this] { draw_until_done(); }) {}
@@ -114,10 +121,12 @@ std::string render_progress(std::string_view stage, std::uint64_t done_units,
     const double fraction =
         static_cast<double>(std::min(done_units, total_units)) / static_cast<double>(total_units);
     const auto filled = static_cast<std::size_t>(fraction * kBarColumns);
+    CUZK_ASSERT(filled <= kBarColumns);  // the fraction is at most one
     line += fmt::format("[{}{}] {:.0f}% ", std::string(filled, '#'),
                         std::string(kBarColumns - filled, '.'), fraction * 100);
   }
   line += fmt::format("{:.0f} s", elapsed_s);
+  // A longer line would wrap, and the next redraw could not wipe it.
   if (line.size() > columns) line.resize(columns);
   return line;
 }

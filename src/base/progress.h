@@ -11,7 +11,8 @@
 
 namespace cuzk::base {
 
-// Receives progress. All calls are thread-safe.
+// Receives progress. All calls are thread-safe. An advance() that arrives after the next stage has
+// begun counts for that one: a bar is a hint to a person, no account.
 class ProgressSink {
  public:
   virtual ~ProgressSink() = default;

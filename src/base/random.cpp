@@ -1,4 +1,7 @@
 // getrandom, retried when a signal or a short answer interrupts it.
+//
+// Requests of up to 256 bytes are answered whole; longer ones may come in parts (getrandom(2)). No
+// file is opened, so it also works where /dev is missing and when descriptors have run out.
 #include "base/random.h"
 
 #include <cerrno>

@@ -1,4 +1,8 @@
 // Randomness of the operating system, the only kind that blinds proofs.
+//
+// A proof hides its witness only while nobody can guess the two scalars that blind it. So there is
+// no seed, no generator of our own and no second best: where the kernel gives nothing, no proof is
+// made. Reproducible elements for tests come from field/samples.h.
 #pragma once
 
 #include <cstdint>

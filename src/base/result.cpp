@@ -1,4 +1,7 @@
 // Names of error kinds.
+//
+// Clients compare these words (JSON answers, metrics' labels), so a word stays as it is for ever; a
+// kind may be added. The switch has no default, so that a compiler names the kind without a word.
 #include "base/result.h"
 
 namespace cuzk::base {

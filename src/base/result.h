@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -49,6 +50,8 @@ struct Error {
 // Either a value or an Error. Asking for the one that is absent is a checked defect.
 template <class T>
 class [[nodiscard]] Result {
+  static_assert(!std::is_same_v<T, Error>, "which of the two it holds would be a riddle");
+
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}

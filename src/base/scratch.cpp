@@ -1,4 +1,7 @@
 // Where the border between heap and pages is drawn, and what refusal says on either side of it.
+//
+// Pages come from the ledger's pool when it has the size: proofs of one circuit take the same sizes
+// again and again, and new pages would have the kernel map and clear them each time.
 #include "base/scratch.h"
 
 #include <cstdlib>
@@ -12,7 +15,10 @@ namespace cuzk::base {
 namespace {
 
 constexpr std::size_t kLineBytes = 64;
+static_assert((kLineBytes & (kLineBytes - 1)) == 0, "an alignment is a power of two");
+static_assert(ScratchBuffer::kPagedBytesMin % kLineBytes == 0, "rounding stays below the border");
 
+// The next multiple of `unit`; the largest number where there is none.
 std::size_t rounded_to(std::size_t bytes, std::size_t unit) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   return bytes > kMost - (unit - 1) ? kMost : (bytes + unit - 1) / unit * unit;
@@ -40,9 +46,12 @@ ScratchBuffer::ScratchBuffer(std::size_t size_bytes, MemoryCategory category,
     pages_ = std::move(pages).value();
     data_ = static_cast<std::uint8_t*>(pages_.data());
     size_bytes_ = pages_.byte_count();
+    CUZK_ASSERT(data_ != nullptr && size_bytes_ >= size_bytes);
     return;
   }
   size_bytes_ = rounded(size_bytes);
+  CUZK_ASSERT(size_bytes_ >= size_bytes &&
+              size_bytes_ % kLineBytes == 0);  // aligned_alloc's demand
   heap_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(kLineBytes, size_bytes_)));
   if (heap_ == nullptr) {
     throw OutOfMemory({ErrorKind::kResourceExhausted,

@@ -97,8 +97,14 @@ class ScratchArray {
   std::size_t size() const noexcept { return size_; }
   T* data() noexcept { return reinterpret_cast<T*>(bytes_.data()); }
   const T* data() const noexcept { return reinterpret_cast<const T*>(bytes_.data()); }
-  T& operator[](std::size_t i) noexcept { return data()[i]; }
-  const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  T& operator[](std::size_t i) noexcept {
+    CUZK_DEBUG_ASSERT(i < size_);
+    return data()[i];
+  }
+  const T& operator[](std::size_t i) const noexcept {
+    CUZK_DEBUG_ASSERT(i < size_);
+    return data()[i];
+  }
   std::span<T> span() noexcept { return {data(), size_}; }
   std::span<const T> span() const noexcept { return {data(), size_}; }
 

@@ -6,6 +6,7 @@
 // their last look at a loop's root on the caller's stack is ordered by the library alone.
 #include "base/threads.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <vector>
@@ -53,6 +54,8 @@ class ForkJoin {
 #endif
 };
 
+// The cap that set_thread_count asked for; none for the default. Written before work starts and
+// read by many threads after it, hence without a lock.
 std::unique_ptr<global_control>& thread_cap() {
   static std::unique_ptr<global_control> cap;
   return cap;
@@ -92,7 +95,7 @@ bool parallel_tasks(std::size_t count, Checkpoint* checkpoint,
     return true;
   }
   if (checkpoint->wanted() && !checkpoint->pass()) return false;
-  std::vector<unsigned char> done(count);
+  std::vector<unsigned char> done(count);  // a byte each: neighbours are written side by side
   for (;;) {
     // One piece a round begins unasked, so that there is progress however often work is set aside.
     std::atomic<bool> some_left{false}, unasked{true};
@@ -108,7 +111,10 @@ bool parallel_tasks(std::size_t count, Checkpoint* checkpoint,
         done[i] = 1;
       }
     });
-    if (!some_left.load()) return true;
+    if (!some_left.load()) {
+      CUZK_DEBUG_ASSERT(std::count(done.begin(), done.end(), 0) == 0);
+      return true;
+    }
     if (!checkpoint->pass()) return false;
   }
 }

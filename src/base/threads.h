@@ -1,4 +1,8 @@
 // Data-parallel loops over oneTBB. No other file includes oneTBB.
+//
+// All loops of the process share one set of worker threads, also loops within loops, so nothing
+// that waits for another thread (a lock held over a loop, a queue) may stand in a body: the worker
+// that would end the wait may be the one that waits. Bodies compute.
 #pragma once
 
 #include <cstddef>

@@ -29,6 +29,9 @@ using Fp = Bls12_381::Fp;
 using Fp2 = Bls12_381::Fp2;
 constexpr std::uint8_t kCompressedFlag = 0x80, kInfinityFlag = 0x40, kLargerFlag = 0x20;
 constexpr std::uint8_t kFlags = kCompressedFlag | kInfinityFlag | kLargerFlag;
+static_assert(Fp::kBitCount + 3 <= 8 * Fp::kByteCount, "the flags stand where no coordinate does");
+static_assert(kG1CompressedBytes == Fp::kByteCount && kG1UncompressedBytes == 2 * Fp::kByteCount);
+static_assert(kG2CompressedBytes == sizeof(Fp2) && kG2UncompressedBytes == 2 * sizeof(Fp2));
 
 // Every refusal of this file: the name of the point, then the reason.
 Error malformed(std::string_view what, std::string_view sentence) {
@@ -106,6 +109,7 @@ Status check_form(ByteSpan in, std::size_t size, bool compressed, std::string_vi
 
 // For bytes that carry the infinity flag: all other bits must be zero.
 Status check_infinity(ByteSpan in, std::string_view what) {
+  CUZK_ASSERT(!in.empty() && (in[0] & kInfinityFlag) != 0);
   if ((in[0] & kLargerFlag) != 0 || (in[0] & ~kFlags) != 0) {
     return malformed(what,
                      fmt::format("infinity with other bits set (first byte 0x{:02x})", in[0]));
@@ -136,6 +140,7 @@ Result<Affine<G>> decode_compressed(ByteSpan in, PointCheck check, std::string_v
     CUZK_TRY_STATUS(check_infinity(in, what));
     return Affine<G>::infinity();
   }
+  // The length is known to be right, so loads and the root are all that is left to go wrong.
   CUZK_TRY(const Field x, Coordinates<Field>::load(in.data(), ~kFlags & 0xff, what, "x"));
   auto y = square_root(x.squared() * x + G::b());
   if (!y) return malformed(what, "no point of the curve has this x");

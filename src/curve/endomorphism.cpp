@@ -5,6 +5,8 @@
 // the generator. First use may come from any thread.
 #include "curve/endomorphism.h"
 
+#include "base/check.h"
+
 namespace cuzk::curve {
 namespace {
 
@@ -29,7 +31,10 @@ struct TwistFactors {
 template <class C>
 const typename C::Fp& cube_root_of_one() {
   using Fp = typename C::Fp;
-  static const Fp root = Fp::generator().pow(quotient(Fp::Constants::modulus_minus(1), 3));
+  constexpr auto order = Fp::Constants::modulus_minus(1), third = quotient(order, 3);
+  static_assert(third[0] * 3 == order[0], "p = 1 mod 3, so the division leaves no rest");
+  static const Fp root = Fp::generator().pow(third);
+  CUZK_DEBUG_ASSERT(!root.is_one() && (root.squared() * root).is_one());
   return root;
 }
 
@@ -40,7 +45,10 @@ const Bls12_381::Fp& phi_factor() {
     const auto g = Jacobian<G1>::from_affine(G1::generator());
     const Affine<G1> expected = (-g.scaled(z).scaled(z)).to_affine();
     const Bls12_381::Fp& root = cube_root_of_one<Bls12_381>();
-    return phi(G1::generator(), root) == expected ? root : root.squared();
+    const bool fits = phi(G1::generator(), root) == expected;
+    const Bls12_381::Fp chosen = fits ? root : root.squared();
+    CUZK_ASSERT(phi(G1::generator(), chosen) == expected);  // the eigenvalues are -z^2 and z^2 - 1
+    return chosen;
   }();
   return factor;
 }

@@ -5,8 +5,18 @@
 // anew: whoever needs a generator in a loop keeps the result.
 #include "curve/groups.h"
 
+#include <type_traits>
+
 namespace cuzk::curve {
 namespace {
+
+// Keys of snarkjs hold points in this very form, and point kernels and devices take them bytewise.
+static_assert(sizeof(Bls12_381::G1Affine) == 96 && sizeof(Bls12_381::G2Affine) == 192);
+static_assert(sizeof(Bn254::G1Affine) == 64 && sizeof(Bn254::G2Affine) == 128);
+static_assert(std::is_trivially_copyable_v<Bls12_381::G2Affine> &&
+              std::is_standard_layout_v<Bls12_381::G2Affine>);
+static_assert(std::is_trivially_copyable_v<Bn254::G2Affine> &&
+              std::is_standard_layout_v<Bn254::G2Affine>);
 
 // The element whose canonical integer is written in hex.
 template <class F>

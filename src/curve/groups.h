@@ -2,6 +2,8 @@
 //
 // Code above this room is written once over a curve type C and instantiated for both:
 //   C::Fp C::Fr C::FrCanonical C::Fp2 C::G1 C::G2 C::G1Affine C::G2Affine C::kName
+// A group type G (C::G1, C::G2) is never made: it only names Field, Scalar, Curve, b() and the
+// generator, so that point.h need not know curves.
 #pragma once
 
 #include "curve/point.h"

@@ -32,6 +32,7 @@ constexpr LoopDigits non_adjacent_form(unsigned __int128 n) {
     n = (n & 3) == 1 ? n - 1 : n + 1;
   }
   LoopDigits out;
+  // The leading digit is one: the loop starts with T = Q.
   for (std::size_t i = length - 1; i > 0; --i) out.digit[out.count++] = reversed[i - 1];
   return out;
 }
@@ -45,7 +46,18 @@ template <class C>
 constexpr LoopDigits kLoop = non_adjacent_form(
     kIsBn<C> ? static_cast<unsigned __int128>(C::kParameter) * 6 + 2 : C::kParameter);
 
-// The running multiple of Q. Each step gives the line it used.
+// Lines of a point: a tangent for each digit, a chord for each that is not zero, and two chords
+// behind the loop of a BN curve.
+template <class C>
+constexpr std::size_t line_count() {
+  std::size_t count = kLoop<C>.count + (kIsBn<C> ? 2 : 0);
+  for (std::size_t i = 0; i < kLoop<C>.count; ++i) count += kLoop<C>.digit[i] != 0 ? 1 : 0;
+  return count;
+}
+static_assert(line_count<Bls12_381>() == 69);
+
+// The running multiple of Q. Each step gives the line it used, found before T moves. For Q in the
+// subgroup T never meets infinity or +-Q in an addition; for others the lines mean nothing.
 template <class C>
 struct MillerPoint {
   using Fp2 = typename C::Fp2;
@@ -137,6 +149,7 @@ PreparedG2<C>::PreparedG2(const typename C::G2Affine& q) {
     lines_.push_back(t.add_step(once));
     lines_.push_back(t.add_step(-psi<C>(once)));
   }
+  CUZK_ASSERT(lines_.size() == line_count<C>());
 }
 
 template <class C>
@@ -147,6 +160,7 @@ Gt<C> miller_loop(std::span<const PairingTerm<C>> terms) {
     if (!term.p.is_infinity() && !term.q->is_infinity()) active.push_back(term);
   }
   Gt<C> f = Gt<C>::one();
+  // f is squared once for all terms, which is what a shared loop saves.
   std::size_t next_line = 0;
   const auto take_lines = [&] {
     for (const PairingTerm<C>& term : active) {
@@ -163,12 +177,14 @@ Gt<C> miller_loop(std::span<const PairingTerm<C>> terms) {
     take_lines();
     take_lines();
   }
-  CUZK_ASSERT(active.empty() || next_line == active.front().q->lines().size());
+  CUZK_ASSERT(next_line == line_count<C>());
   return C::kParameterIsNegative ? f.conjugate() : f;
 }
 
 template <class C>
 Gt<C> final_exponentiation(const Gt<C>& f) {
+  // The easy part leads into the cyclotomic subgroup, where inverses are conjugates and squares
+  // cheap; hard_part relies on both.
   const Gt<C> unitary = f.conjugate() * f.inverse();            // ^(p^6 - 1)
   return hard_part(unitary.frobenius().frobenius() * unitary);  // ^(p^2 + 1)
 }
@@ -189,7 +205,7 @@ template <class C>
 bool pairing_product_is_one(std::span<const PairingInput<C>> pairs) {
   std::vector<PreparedG2<C>> prepared;
   std::vector<PairingTerm<C>> terms;
-  prepared.reserve(pairs.size());
+  prepared.reserve(pairs.size());  // terms point into it, so it must not grow
   terms.reserve(pairs.size());
   for (const PairingInput<C>& pair : pairs) {
     prepared.emplace_back(pair.q);

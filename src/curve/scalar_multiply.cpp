@@ -22,7 +22,9 @@ namespace cuzk::curve {
 namespace {
 
 constexpr std::size_t kWindow = 5, kOddCount = std::size_t{1} << (kWindow - 2);
-constexpr std::size_t kDigitsMax = 4 * 64 + 1;
+constexpr std::size_t kDigitsMax = 4 * 64 + 1;  // a negative digit may carry beyond the top
+static_assert(kWindow >= 2 && kWindow <= 8, "a digit is below 2^(kWindow - 1) and fits eight bits");
+static_assert(Bls12_381::Fr::kLimbCount == 4 && Bn254::Fr::kLimbCount == 4);
 
 // Digits of k, least significant first: zero, or odd with an absolute value below 16.
 struct Digits {
@@ -44,6 +46,7 @@ Digits window_digits(field::Limbs<4> k) {
     }
     const auto window = static_cast<int>(k.bits(i, kWindow) + carry);
     const bool is_negative = window >= 1 << (kWindow - 1);
+    CUZK_DEBUG_ASSERT(i < kDigitsMax && window % 2 != 0 && window < 1 << kWindow);
     out.digit[i] = static_cast<std::int8_t>(is_negative ? window - (1 << kWindow) : window);
     carry = is_negative ? 1 : 0;
     out.count = i + 1;
@@ -77,6 +80,7 @@ struct Split<Bls12_381::G1> {
     constexpr field::Limb z = Bls12_381::kParameter;
     const field::WideLimb low = divide(k, z);
     const field::WideLimb high = divide(k, z);
+    CUZK_DEBUG_ASSERT(k.bit_length() <= 128);  // k < r < z^4
     return {wide(low + high * z), k};
   }
   static Affine<Bls12_381::G1> next(const Affine<Bls12_381::G1>& p) {
@@ -91,6 +95,7 @@ struct Split<Bls12_381::G2> {
     constexpr field::Limb z = Bls12_381::kParameter;
     std::array<field::Limbs<4>, kParts> out;
     for (std::size_t i = 0; i + 1 < kParts; ++i) out[i] = wide(divide(k, z));
+    CUZK_DEBUG_ASSERT(k.bit_length() <= 64);
     out[kParts - 1] = k;
     return out;
   }
@@ -111,6 +116,7 @@ struct Split<Bn254::G2> {
   static std::array<field::Limbs<4>, kParts> parts(field::Limbs<4> k) {
     constexpr field::Limb x = Bn254::kParameter;
     const field::WideLimb low = divide(k, x), middle = divide(k, x), high = divide(k, 6);
+    CUZK_DEBUG_ASSERT(k.bit_length() <= 128);  // k < r, about 36 x^4
     return {wide(low + x * (middle + x * high)), k};
   }
   static Affine<Bn254::G2> next(const Affine<Bn254::G2>& p) { return psi<Bn254>(p); }
@@ -119,7 +125,8 @@ struct Split<Bn254::G2> {
 template <class G>
 using OddMultiples = std::array<Affine<G>, kOddCount>;
 
-// 1, 3, ..., 15 times each point.
+// 1, 3, ..., 15 times each point: one doubling and seven additions a point, and one inversion for
+// all. Affine, because each is added many times, and mixed additions cost a third less.
 template <class G>
 std::vector<OddMultiples<G>> odd_multiples(std::span<const Affine<G>> points) {
   using Field = typename G::Field;
@@ -133,6 +140,7 @@ std::vector<OddMultiples<G>> odd_multiples(std::span<const Affine<G>> points) {
   std::vector<Field> z, scratch(multiples.size());
   for (const Jacobian<G>& p : multiples) z.push_back(p.z);
   field::batch_inverse<Field>(z, scratch);
+  CUZK_ASSERT(multiples.size() == points.size() * kOddCount && z.size() == multiples.size());
   std::vector<OddMultiples<G>> out(points.size());
   for (std::size_t i = 0; i < multiples.size(); ++i) {
     const Field square = z[i].squared();  // zero for infinity, whose affine form is all zero
@@ -158,6 +166,7 @@ Jacobian<G> interleaved_sum(std::span<const Term<G>> terms) {
     sum = sum.doubled();
     for (const Term<G>& term : terms) {
       const int digit = term.digits.digit[i - 1];
+      // Odd multiple number d / 2 is d times the point.
       if (digit > 0) sum += (*term.table)[static_cast<std::size_t>(digit / 2)];
       if (digit < 0) sum += -(*term.table)[static_cast<std::size_t>(-digit / 2)];
     }
@@ -180,6 +189,7 @@ Jacobian<G> scale_members(std::span<const Affine<G>> points,
   CUZK_ASSERT(points.size() == scalars.size());
   constexpr std::size_t kParts = Split<G>::kParts;
   auto tables = odd_multiples<G>(points);
+  // All at once: terms keep pointers to tables.
   tables.resize(points.size() * kParts);  // part j of point i at j * points.size() + i
   std::vector<Term<G>> terms;
   terms.reserve(tables.size());
@@ -194,6 +204,7 @@ Jacobian<G> scale_members(std::span<const Affine<G>> points,
       terms.push_back({&table, window_digits(parts[j])});
     }
   }
+  CUZK_ASSERT(terms.size() == tables.size());
   return interleaved_sum<G>(terms);
 }
 

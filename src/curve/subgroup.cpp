@@ -9,6 +9,7 @@
 // Zhao, Zhou, ePrint 2022/348 (the short form for BN curves).
 #include "curve/subgroup.h"
 
+#include "base/check.h"
 #include "curve/endomorphism.h"
 
 namespace cuzk::curve {
@@ -17,6 +18,7 @@ namespace {
 // [|z|] P: few set bits in z for BLS12-381, so plain double-and-add.
 template <class C, class G, class Point>
 Jacobian<G> times_parameter(const Point& p) {
+  static_assert(C::kParameter != 0, "the leading bit is taken before the loop");
   Jacobian<G> out = Jacobian<G>::infinity() + p;
   const field::Limbs<1> z = {{C::kParameter}};
   for (std::size_t i = z.bit_length() - 1; i > 0; --i) {
@@ -41,12 +43,14 @@ bool is_member(const Affine<Bls12_381::G2>& p) {
   return z_p == Jacobian<G2>::from_affine(psi<Bls12_381>(p));
 }
 
-// The curve's order is r.
+// The curve's order is r: every point is a member (kCofactorG1 of derived_constants.h).
 bool is_member(const Affine<Bn254::G1>&) { return true; }
 
 // [x + 1] P + psi([x] P) + psi^2([x] P) = psi^3([2x] P).
 bool is_member(const Affine<Bn254::G2>& p) {
   using G2 = Bn254::G2;
+  static_assert(!Bn254::kParameterIsNegative);
+  // psi wants affine points, so one inversion; it also makes the additions below mixed ones.
   const Affine<G2> x_p = times_parameter<Bn254, G2>(p).to_affine();
   const Affine<G2> once = psi<Bn254>(x_p), twice = psi<Bn254>(once);
   auto left = Jacobian<G2>::from_affine(x_p) + p;
@@ -59,6 +63,7 @@ bool is_member(const Affine<Bn254::G2>& p) {
 
 template <class G>
 bool is_in_subgroup(const Affine<G>& p) {
+  CUZK_DEBUG_ASSERT(p.is_on_curve());
   return p.is_infinity() || is_member(p);
 }
 

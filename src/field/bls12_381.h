@@ -1,5 +1,7 @@
 // Fields of BLS12-381: parameters only. z = -0xd201000000010000 gives
-// r = z^4 - z^2 + 1 and p = (z - 1)^2 r / 3 + z, checked in bls12_381_test.cpp.
+// r = z^4 - z^2 + 1 and p = (z - 1)^2 r / 3 + z, checked in bls12_381_test.cpp. The moduli are
+// those of the ZCash protocol specification, section 5.4.9.2; the generators are the smallest
+// ones. Everything else follows (prime_field.h).
 #pragma once
 
 #include "field/prime_field.h"
@@ -40,5 +42,9 @@ using Fp6 = Cubic<TowerParams>;
 using Fp12 = Dodecic<TowerParams>;
 
 static_assert(Fr::kTwoAdicity == 32 && Fr::kBitCount == 255 && Fp::kBitCount == 381);
+static_assert(FpParams::kModulus[0] % 4 == 3, "u^2 = -1 has no root in Fp");
+static_assert(sizeof(Fp) == 48 && sizeof(Fp2) == 96 && sizeof(Fr) == 32,
+              "key files and devices hold elements in this layout");
+static_assert(std::is_trivially_copyable_v<Fp2> && std::is_trivially_copyable_v<Fr>);
 
 }  // namespace cuzk::field::bls12_381

@@ -1,5 +1,7 @@
 // Fields of BN254 (alt_bn128, circom's bn128): parameters only. x = 4965661367192848881 gives
-// p = 36x^4 + 36x^3 + 24x^2 + 6x + 1 and r = 36x^4 + 36x^3 + 18x^2 + 6x + 1.
+// p = 36x^4 + 36x^3 + 24x^2 + 6x + 1 and r = 36x^4 + 36x^3 + 18x^2 + 6x + 1, checked in
+// bn254_test.cpp. The moduli are those of EIP-196 and EIP-197; the generators are the smallest
+// ones. Everything else follows (prime_field.h).
 #pragma once
 
 #include "field/prime_field.h"
@@ -42,5 +44,9 @@ using Fp6 = Cubic<TowerParams>;
 using Fp12 = Dodecic<TowerParams>;
 
 static_assert(Fr::kTwoAdicity == 28 && Fr::kBitCount == 254 && Fp::kBitCount == 254);
+static_assert(FpParams::kModulus[0] % 4 == 3, "u^2 = -1 has no root in Fp");
+static_assert(sizeof(Fp) == 32 && sizeof(Fp2) == 64 && sizeof(Fr) == 32,
+              "key files and devices hold elements in this layout");
+static_assert(std::is_trivially_copyable_v<Fp2> && std::is_trivially_copyable_v<Fr>);
 
 }  // namespace cuzk::field::bn254

@@ -5,8 +5,11 @@
 #include "field/convert.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
+
+#include "base/check.h"
 
 namespace cuzk::field {
 namespace {
@@ -18,6 +21,8 @@ using base::Result;
 constexpr std::size_t kDecimalDigitsMax = 160;
 constexpr Limb kTenTo19 = 10'000'000'000'000'000'000ULL;  // largest power of ten in a limb
 constexpr std::size_t kDigitsPerLimb = 19;
+static_assert(kDigitsPerLimb == std::numeric_limits<Limb>::digits10);
+static_assert(kTenTo19 / 10 == 1'000'000'000'000'000'000ULL && kTenTo19 % 10 == 0);
 
 // "0x" and the digits, without leading zeros but for zero itself.
 template <std::size_t N>
@@ -105,6 +110,7 @@ Result<F> from_decimal(std::string_view text, std::string_view what) {
                  fmt::format("{}: a decimal of {} digits is too long for an element of {}", what,
                              text.size(), F::Params::kName)};
   }
+  static_assert(F::kBitCount * 30103 / 100000 + 1 <= kDecimalDigitsMax, "all elements fit");
   Limbs<F::kLimbCount> value;
   for (const char c : text) {
     if (multiply_add(value, 10, static_cast<Limb>(c - '0'))) continue;
@@ -114,6 +120,7 @@ Result<F> from_decimal(std::string_view text, std::string_view what) {
   return from_integer<F>(value, what);
 }
 
+// Least significant digits first, then turned round.
 template <class F>
 std::string to_decimal(const F& x) {
   auto value = x.to_canonical().value;
@@ -121,7 +128,9 @@ std::string to_decimal(const F& x) {
   while (!value.is_zero()) {
     const auto next = quotient(value, kTenTo19);
     Limb part = value[0] - next[0] * kTenTo19;  // the remainder fits a limb, so wrapping is exact
+    CUZK_ASSERT(part < kTenTo19);
     value = next;
+    // Nineteen digits with their zeros, but for the last part: there zeros would lead.
     for (std::size_t i = 0; i < kDigitsPerLimb && (part != 0 || !value.is_zero()); ++i) {
       reversed.push_back(static_cast<char>('0' + part % 10));
       part /= 10;
@@ -136,6 +145,7 @@ std::string to_hex_integer(const F& x) {
   return hex_integer(x.to_canonical().value);
 }
 
+// Both curves' fields and no more: whoever adds a field adds it here and in the header.
 #define CUZK_FIELD_CONVERT(F)                                                \
   template Result<F> from_bytes_le<F>(base::ByteSpan, std::string_view);     \
   template Result<F> from_bytes_be<F>(base::ByteSpan, std::string_view);     \

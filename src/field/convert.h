@@ -1,6 +1,8 @@
 // Field elements from and to bytes and decimals, with an error that names the field.
 //
-// Only canonical integers (below the modulus) are accepted; nothing is reduced silently.
+// Only canonical integers (below the modulus) are accepted; nothing is reduced silently, or two
+// texts would stand for one statement. Compiled once for the four prime fields (convert.cpp), as
+// messages are long and no loop of arithmetic needs these inlined.
 #pragma once
 
 #include <array>

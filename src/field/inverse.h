@@ -16,10 +16,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
 #include "field/montgomery.h"
 
 namespace cuzk::field {
 
+// One division from start to end. Invariants between the rounds of divide(): f is odd, gcd(f, g) is
+// that of p and x, d x = k f and e x = k g (mod p), d and e lie in (-2 p, p). f and g become
+// shorter as it goes, and length_ follows them.
 template <std::size_t N>
 class DivisionSteps {
  public:
@@ -40,11 +44,14 @@ class DivisionSteps {
   static constexpr std::uint64_t kMask = (std::uint64_t{1} << kBits) - 1;
   // Cofactors lie in (-2 p, p), so a sign and two bits more than p are enough.
   static constexpr std::size_t kCount = (64 * N + 2 + kBits - 1) / kBits;
+  static_assert(kCount * kBits >= 64 * N + 2 && kCount >= 2, "next_matrix reads two limbs");
   using Wide = __int128;
 
+  // An integer in two's complement over the limbs: the top one carries the sign.
   struct Signed {
     std::int64_t limb[kCount] = {};
   };
+  // What 62 steps do, times 2^62. |u| + |v| and |q| + |r| are at most 2^62.
   struct Matrix {
     std::int64_t u = 1, v = 0, q = 0, r = 1;
   };
@@ -81,6 +88,7 @@ class DivisionSteps {
         static_cast<std::uint64_t>(g_.limb[0]) | static_cast<std::uint64_t>(g_.limb[1]) << kBits;
     int left = static_cast<int>(kBits);
     for (;;) {
+      CUZK_DEBUG_ASSERT((f & 1) != 0);
       const int zeros = std::countr_zero(g | ~std::uint64_t{0} << left);
       g >>= zeros;
       u <<= zeros;
@@ -96,6 +104,7 @@ class DivisionSteps {
       }
       // -g / f modulo 2^6 by f (f^2 - 2) = -1 / f mod 2^6 for odd f, cut to the steps allowed.
       const int allowed = eta_ + 1 < left ? eta_ + 1 : left;
+      CUZK_DEBUG_ASSERT(allowed > 0 && allowed <= static_cast<int>(kBits));
       const std::uint64_t cut = (~std::uint64_t{0} >> (64 - allowed)) & 63;
       const std::uint64_t w = f * g * (f * f - 2) & cut;
       g += f * w;
@@ -177,6 +186,7 @@ class DivisionSteps {
 
   // d, or -d when f ended at -1, brought into [0, p).
   constexpr Limbs<N> result(const Limbs<N>& p) {
+    CUZK_DEBUG_ASSERT(g_is_zero());
     const bool f_is_negative = f_.limb[length_ - 1] < 0;
     Signed value = d_;
     if (f_is_negative) value = combined(Signed{}, d_, -1);
@@ -206,6 +216,7 @@ class DivisionSteps {
 
   Signed f_, g_, d_, e_, p_;
   std::uint64_t p_inverse_;  // p^-1 mod 2^62
+  // Limbs of f and g in use; those above are what they were before and mean nothing.
   std::size_t length_ = kCount;
   int eta_ = -1;
 };

@@ -2,13 +2,15 @@
 // device.
 //
 // These are plain integers, without a modulus. Everything that a field needs of its modulus is
-// derived from here by field/prime_field.h.
+// derived from here by field/prime_field.h. Loops have a fixed length and no early end (but for
+// less() and bit_length(), whose time depends on the value), so compilers unroll them.
 #pragma once
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "base/host_device.h"
 
@@ -53,6 +55,10 @@ struct Limbs {
   }
 };
 
+static_assert(sizeof(Limbs<4>) == 32 && sizeof(Limbs<6>) == 48 && alignof(Limbs<6>) == 8,
+              "elements are read from key files and handed to devices as their limbs, bytewise");
+static_assert(std::is_trivially_copyable_v<Limbs<4>> && std::is_standard_layout_v<Limbs<4>>);
+
 // a < b.
 template <std::size_t N>
 CUZK_HD constexpr bool less(const Limbs<N>& a, const Limbs<N>& b) {
@@ -62,7 +68,7 @@ CUZK_HD constexpr bool less(const Limbs<N>& a, const Limbs<N>& b) {
   return false;
 }
 
-// out = a + b mod 2^(64 N); returns the carry.
+// out = a + b mod 2^(64 N); returns the carry. `out` may be an operand, here and below.
 template <std::size_t N>
 CUZK_HD constexpr Limb add_carry(Limbs<N>& out, const Limbs<N>& a, const Limbs<N>& b) {
   Limb carry = 0;
@@ -109,7 +115,8 @@ CUZK_HD constexpr Limbs<N> quotient(const Limbs<N>& a, Limb divisor) {
   return out;
 }
 
-// Big-endian hex, digits only, at most 16 N of them. For constants in source.
+// Big-endian hex, digits only, lower case, at most 16 N of them. For constants in source, where
+// nothing of that is checked: text from outside goes through base/bytes.h.
 template <std::size_t N>
 constexpr Limbs<N> limbs_from_hex(std::string_view digits) {
   Limbs<N> out;
@@ -122,7 +129,8 @@ constexpr Limbs<N> limbs_from_hex(std::string_view digits) {
   return out;
 }
 
-// The integer as big-endian or little-endian bytes, exactly 8 N of them.
+// The integer as big-endian or little-endian bytes, exactly 8 N of them, at any alignment. Byte by
+// byte on purpose: it is right on every machine, and compilers see the plain loads in it.
 template <std::size_t N>
 CUZK_HD constexpr void store_be(const Limbs<N>& a, std::uint8_t* out) {
   for (std::size_t i = 0; i < 8 * N; ++i) {

@@ -3,6 +3,9 @@
 // At compile time and on a device the portable way; at run time on x86-64 add-with-carry for sums,
 // and mulx with two carry chains for products where base::has_adx(). All give the same limbs. `out`
 // may be an operand. Only 4 and 6 limbs have a fast way; others are portable.
+//
+// `if (!std::is_constant_evaluated())` stands inside `if constexpr`, not the other way round, since
+// the assembly must not even be looked at for other lengths.
 #pragma once
 
 #include <type_traits>

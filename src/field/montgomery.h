@@ -46,8 +46,9 @@ CUZK_HD constexpr Limbs<N> sub_portable(const Limbs<N>& a, const Limbs<N>& b, co
   return out;
 }
 
-// Bound: both below p and p < 2^(64 N - 1), so the running sum stays below 2 p and never needs a
-// second extra limb.
+// Row by row of b: add a b[i], add the multiple of p that makes the lowest limb zero, move down a
+// limb. Bound: both below p and p < 2^(64 N - 1), so the running sum stays below 2 p and never
+// needs a second extra limb. 2 N^2 + N products of limbs.
 template <std::size_t N>
 CUZK_HD constexpr Limbs<N> multiply_portable(const Limbs<N>& a, const Limbs<N>& b,
                                              const Modulus<N>& m) {

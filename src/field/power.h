@@ -12,7 +12,8 @@
 namespace cuzk::field {
 
 // Left to right in windows of four bits: for an exponent of n bits n squares and n / 4 + 14
-// products; short exponents go bit by bit.
+// products; short exponents go bit by bit, with n squares and as many products as bits are set.
+// x^0 is one, also for x = 0.
 template <class F, std::size_t M>
 CUZK_HD constexpr F power(const F& x, const Limbs<M>& e) {
   constexpr std::size_t kWindow = 4, kWorthATableBits = 80;

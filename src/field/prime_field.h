@@ -14,6 +14,7 @@
 #include <span>
 #include <type_traits>
 
+#include "base/check.h"
 #include "base/host_device.h"
 #include "field/inverse.h"
 #include "field/limbs.h"
@@ -45,7 +46,9 @@ struct Canonical {
   }
 };
 
-// Numbers that follow from the modulus alone.
+// Numbers that follow from the modulus alone. They are found when the program is compiled and by
+// the plainest means, so a new field takes a modulus and a generator and no table that could be
+// wrong. tools/derive_constants.py finds them again by other means, for tests.
 template <class P>
 struct PrimeFieldConstants {
   static constexpr std::size_t N = P::kLimbCount;
@@ -109,24 +112,29 @@ class PrimeField {
   static constexpr Limbs<N> kR = Constants::power_of_two(64 * N);
   static constexpr Limbs<N> kRSquared = Constants::power_of_two(128 * N);
   static constexpr Modulus<N> kModulus = {P::kModulus, kNegatedInverse};
+  static_assert(P::kModulus.bit(0) && kTwoAdicity > 0, "Montgomery form needs an odd modulus");
+  static_assert(P::kModulus[N - 1] != 0, "an element has no limb that is always zero");
   static_assert(P::kModulus[0] * kNegatedInverse == ~Limb{0}, "-p^-1 is wrong");
+  static_assert(less(kR, P::kModulus) && less(kRSquared, P::kModulus), "elements are below p");
   static_assert(kBitCount < 64 * N, "lazy carries need a spare top bit");
 
   constexpr PrimeField() = default;
 
   CUZK_HD static constexpr PrimeField zero() { return PrimeField{}; }
   CUZK_HD static constexpr PrimeField one() { return from_montgomery(kR); }
-  // The small integer k.
+  // The integer k modulo p. In a field of two limbs or more k itself is below p.
   CUZK_HD static constexpr PrimeField from_u64(std::uint64_t k) {
     Limbs<N> limbs;
     limbs[0] = k;
     return from_montgomery(limbs) * from_montgomery(kRSquared);
   }
-  // Into Montgomery form: one product.
+  // Into Montgomery form: one product, x R^2 / R.
   CUZK_HD static constexpr PrimeField from_canonical(const Canonical<P>& x) {
     return from_montgomery(x.value) * from_montgomery(kRSquared);
   }
-  // Takes limbs that already are x * R mod p, below p.
+  // Takes limbs that already are x * R mod p, below p. That is not checked: a value of p or more
+  // breaks equality and the bounds of every later operation, so limbs from outside are compared
+  // with the modulus first (Canonical::from_limbs has the same question).
   CUZK_HD static constexpr PrimeField from_montgomery(const Limbs<N>& limbs) {
     PrimeField out;
     out.limbs_ = limbs;
@@ -138,6 +146,7 @@ class PrimeField {
     unit[0] = 1;
     return Canonical<P>{(*this * from_montgomery(unit)).limbs_};
   }
+  // x R mod p as it is kept: for kernels and files that have the same form.
   CUZK_HD constexpr const Limbs<N>& montgomery_limbs() const { return limbs_; }
 
   CUZK_HD constexpr bool operator==(const PrimeField&) const = default;
@@ -166,7 +175,7 @@ class PrimeField {
   CUZK_HD constexpr PrimeField doubled() const { return *this + *this; }
   CUZK_HD constexpr PrimeField squared() const { return *this * *this; }
 
-  // x^e, variable time.
+  // x^e, variable time in e (field/power.h).
   template <std::size_t M>
   CUZK_HD constexpr PrimeField pow(const Limbs<M>& e) const {
     return power(*this, e);
@@ -185,25 +194,31 @@ class PrimeField {
 #endif
   }
 
-  // A primitive 2^kTwoAdicity-th root of unity: generator^((p-1) / 2^kTwoAdicity).
+  // A primitive 2^kTwoAdicity-th root of unity: generator^((p-1) / 2^kTwoAdicity). For BLS12-381
+  // bellman's domains are built on the same one. Some hundreds of products: callers keep it.
   static constexpr PrimeField two_adic_root() {
     return from_u64(P::kGenerator).pow(Constants::odd_part());
   }
   static constexpr PrimeField generator() { return from_u64(P::kGenerator); }
 
  private:
+  // Always below p, so that one element has one form and equality is that of limbs.
   Limbs<N> limbs_;
 };
 
 // Replaces each element by its inverse (zeros stay zero) with one inversion: Montgomery's trick.
-// `scratch` has as many elements as `values`.
+// `scratch` has as many elements as `values`. Three products an element beside the one inversion,
+// which costs many of them. Variable time.
 template <class F>
 void batch_inverse(std::span<F> values, std::span<F> scratch) {
+  CUZK_ASSERT(scratch.size() >= values.size());
   F running = F::one();
   for (std::size_t i = 0; i < values.size(); ++i) {
     scratch[i] = running;
     if (!values[i].is_zero()) running *= values[i];
   }
+  // scratch[i] is the product of the values before i that are not zero, `inverse` the inverse of
+  // the product of those up to i. Each step divides one value out of it.
   F inverse = running.inverse();
   for (std::size_t i = values.size(); i > 0; --i) {
     if (values[i - 1].is_zero()) continue;

@@ -10,7 +10,8 @@
 
 namespace cuzk::field {
 
-// c0 + c1 u with u^2 = -1. Product by Karatsuba: three base products.
+// c0 + c1 u with u^2 = -1. Product by Karatsuba: three base products. A plain value; parts are
+// elements of F and hence always reduced.
 template <class F>
 struct Quadratic {
   using Base = F;
@@ -28,6 +29,7 @@ struct Quadratic {
     return {a.c0 - b.c0, a.c1 - b.c1};
   }
   CUZK_HD constexpr Quadratic operator-() const { return {-c0, -c1}; }
+  // The middle terms come from one product of sums, less the two products at the ends.
   CUZK_HD friend constexpr Quadratic operator*(const Quadratic& a, const Quadratic& b) {
     const F low = a.c0 * b.c0, high = a.c1 * b.c1;
     return {low - high, (a.c0 + a.c1) * (b.c0 + b.c1) - low - high};
@@ -45,7 +47,7 @@ struct Quadratic {
   CUZK_HD constexpr Quadratic scaled(const F& k) const { return {c0 * k, c1 * k}; }
   // c0^2 + c1^2, in the base field.
   CUZK_HD constexpr F norm() const { return c0.squared() + c1.squared(); }
-  // Zero for zero.
+  // Zero for zero. By the norm, which is zero for zero only, since -1 is no square in the base.
   CUZK_HD constexpr Quadratic inverse() const {
     const F scale = norm().inverse();
     return {c0 * scale, -(c1 * scale)};

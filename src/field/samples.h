@@ -1,6 +1,8 @@
 // Reproducible elements for tests and benchmarks: random ones and those that break arithmetic.
 //
-// Not for product code: the generator is SplitMix64 with a fixed seed.
+// Not for product code: the generator is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) with a fixed
+// seed, so that a failure comes again. Random elements alone would miss what goes wrong at borders
+// of limbs, once in 2^64 times; edge_elements() has those on purpose.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +42,12 @@ class SampleGenerator {
   }
 
  private:
+  // Drawn as Montgomery limbs below p, which is as even as drawing the integers themselves.
   template <class P>
   void fill(PrimeField<P>& out) {
     constexpr std::size_t N = P::kLimbCount;
     constexpr std::size_t kTopBits = P::kModulus.bit_length() - 64 * (N - 1);
+    static_assert(kTopBits >= 1 && kTopBits <= 63, "the shift below is by less than a limb");
     Limbs<N> limbs;
     do {
       limbs = next_limbs<N>();

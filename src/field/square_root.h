@@ -1,10 +1,13 @@
 // Square roots in Fp with p = 3 mod 4 and in its quadratic extension Fp2 = Fp[u] / (u^2 + 1).
 //
-// Decompression of points wants them. Variable time.
+// Decompression of points wants them. Variable time. A root costs one power with an exponent as
+// long as p; in Fp2 two or three of them and an inverse. Which of the two roots comes out is not
+// said: callers choose by sign.
 #pragma once
 
 #include <optional>
 
+#include "base/check.h"
 #include "field/prime_field.h"
 #include "field/quadratic.h"
 
@@ -28,7 +31,8 @@ std::optional<Quadratic<PrimeField<P>>> square_root(const Quadratic<PrimeField<P
   using Fp2 = Quadratic<F>;
   if (x.c1.is_zero()) {
     if (const auto real = square_root(x.c0)) return Fp2{*real, F::zero()};
-    const auto imaginary = square_root(-x.c0);  // -1 is no square, so this one exists
+    const auto imaginary = square_root(-x.c0);
+    CUZK_ASSERT(imaginary.has_value());  // -1 is no square, so of c0 and -c0 one is
     return Fp2{F::zero(), *imaginary};
   }
   const auto norm_root = square_root(x.norm());
@@ -37,6 +41,7 @@ std::optional<Quadratic<PrimeField<P>>> square_root(const Quadratic<PrimeField<P
   auto a0 = square_root((x.c0 + *norm_root) * kHalf);
   if (!a0) a0 = square_root((x.c0 - *norm_root) * kHalf);
   if (!a0) return std::nullopt;
+  // a0 is not zero: that would make n = -+c0, hence c1 = 0, which was dealt with.
   const Fp2 root = {*a0, x.c1 * kHalf * a0->inverse()};
   if (root.squared() != x) return std::nullopt;
   return root;

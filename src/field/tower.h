@@ -39,12 +39,14 @@ struct Cubic {
   CUZK_HD constexpr Cubic& operator-=(const Cubic& b) { return *this = *this - b; }
   CUZK_HD constexpr Cubic& operator*=(const Cubic& b) { return *this = *this * b; }
   CUZK_HD constexpr Cubic doubled() const { return *this + *this; }
+  // Karatsuba on each pair of coefficients: six products instead of nine.
   CUZK_HD friend constexpr Cubic operator*(const Cubic& a, const Cubic& b) {
     const Fp2 low = a.c0 * b.c0, mid = a.c1 * b.c1, high = a.c2 * b.c2;
     return {low + T::times_xi((a.c1 + a.c2) * (b.c1 + b.c2) - mid - high),
             (a.c0 + a.c1) * (b.c0 + b.c1) - low - mid + T::times_xi(high),
             (a.c0 + a.c2) * (b.c0 + b.c2) - low - high + mid};
   }
+  // The second method of Chung and Hasan (ARITH 2007): two products and three squares.
   CUZK_HD constexpr Cubic squared() const {
     const Fp2 s0 = c0.squared(), s1 = (c0 * c1).doubled();
     const Fp2 s2 = (c0 - c1 + c2).squared(), s3 = (c1 * c2).doubled(), s4 = c2.squared();
@@ -61,8 +63,9 @@ struct Cubic {
   CUZK_HD constexpr Cubic pow(const Limbs<M>& e) const {
     return power(*this, e);
   }
+  // Coefficients move up; v^3 comes back as xi.
   CUZK_HD constexpr Cubic times_v() const { return {T::times_xi(c2), c0, c1}; }
-  // Zero for zero.
+  // Zero for zero. By the norm down to Fp2: one inverse there, nine products and three squares.
   CUZK_HD constexpr Cubic inverse() const {
     const Fp2 a = c0.squared() - T::times_xi(c1 * c2);
     const Fp2 b = T::times_xi(c2.squared()) - c0 * c1;
@@ -72,7 +75,8 @@ struct Cubic {
   }
 };
 
-// c0 + c1 w with w^2 = v.
+// c0 + c1 w with w^2 = v. Operations that say "cyclotomic" give nonsense for elements outside of
+// that subgroup, where the final exponentiation of a pairing brings them.
 template <class T>
 struct Dodecic {
   using Fp2 = typename T::Fp2;
@@ -100,6 +104,7 @@ struct Dodecic {
     const Fp6 low = a.c0 * b.c0, high = a.c1 * b.c1;
     return {low + high.times_v(), (a.c0 + a.c1) * (b.c0 + b.c1) - low - high};
   }
+  // Two products of Fp6 (complex squaring over v), where a product has three.
   CUZK_HD constexpr Dodecic squared() const {
     const Fp6 cross = c0 * c1;
     return {(c0 + c1) * (c0 + c1.times_v()) - cross - cross.times_v(), cross.doubled()};
@@ -117,7 +122,7 @@ struct Dodecic {
   }
   // this^(p^6), which in the cyclotomic subgroup is the inverse.
   CUZK_HD constexpr Dodecic conjugate() const { return {c0, -c1}; }
-  // Zero for zero.
+  // Zero for zero. By the norm down to Fp6.
   CUZK_HD constexpr Dodecic inverse() const {
     const Fp6 scale = (c0.squared() - c1.squared().times_v()).inverse();
     return {c0 * scale, -(c1 * scale)};
@@ -127,17 +132,19 @@ struct Dodecic {
     return power(*this, e);
   }
 
-  // this^p.
+  // this^p: conjugates of the parts, times what w^i picks up. Five products of Fp2.
   Dodecic frobenius() const {
     const auto& g = frobenius_powers();
     return {{c0.c0.conjugate(), c0.c1.conjugate() * g[2], c0.c2.conjugate() * g[4]},
             {c1.c0.conjugate() * g[1], c1.c1.conjugate() * g[3], c1.c2.conjugate() * g[5]}};
   }
-  // The six w^(i (p - 1)) = xi^(i (p - 1) / 6), i < 6, computed at first use.
+  // The six w^(i (p - 1)) = xi^(i (p - 1) / 6), i < 6, computed at first use, by any thread, and
+  // kept. Not for devices, which have no such statics: nor is frobenius().
   static const std::array<Fp2, 6>& frobenius_powers() {
     static const std::array<Fp2, 6> powers = [] {
       using Fp = typename Fp2::Base;
-      const auto exponent = quotient(Fp::Constants::modulus_minus(1), 6);
+      constexpr auto order = Fp::Constants::modulus_minus(1), exponent = quotient(order, 6);
+      static_assert(exponent[0] * 6 == order[0], "p = 1 mod 6, so the division leaves no rest");
       const Fp2 root = T::times_xi(Fp2::one()).pow(exponent);
       std::array<Fp2, 6> out = {Fp2::one()};
       for (std::size_t i = 1; i < out.size(); ++i) out[i] = out[i - 1] * root;
@@ -157,7 +164,9 @@ struct Dodecic {
             {tripled_plus_double(T::times_xi(third.b), c1.c0), tripled_plus_double(first.b, c1.c1),
              tripled_plus_double(second.b, c1.c2)}};
   }
-  // this^e for an element of the cyclotomic subgroup.
+  // this^e for an element of the cyclotomic subgroup. One bit after the other: the exponents are
+  // the curves' parameters, of which z has 6 bits set and x 28. A square costs a third of a
+  // product.
   CUZK_HD constexpr Dodecic cyclotomic_pow(std::uint64_t e) const {
     Dodecic out = one();
     for (int i = 63; i >= 0; --i) {
@@ -168,7 +177,7 @@ struct Dodecic {
   }
 
  private:
-  // a + b s with s^2 = xi.
+  // a + b s with s^2 = xi: the subfield in which s is w^3. A square is three squares of Fp2.
   struct Fp4 {
     Fp2 a, b;
     CUZK_HD constexpr Fp4 squared() const {

@@ -34,6 +34,7 @@ struct Radix52 {
   static constexpr std::size_t L = P::kModulus.bit_length() > 256 ? 8 : 5;
   static constexpr std::size_t kWordCount = P::kLimbCount;
   static_assert(52 * L >= P::kModulus.bit_length() + 5, "lazy reduction needs slack");
+  static_assert(P::kLimbCount == (L == 8 ? 6 : 4), "load and store know these two shapes");
 
   std::uint64_t modulus[L] = {};
   std::uint64_t negated_inverse = 0;  // -p^-1 mod 2^52
@@ -66,8 +67,11 @@ template <class P>
 inline constexpr Radix52<P> kRadix52 = Radix52<P>::make();
 
 // Tables of reduced<Bias>(): multiples of p by estimated quotient.
+// A value v = q' p + rest is brought down by looking up the multiple for its estimate: eight table
+// entries, one for each quotient from -Bias to 7 - Bias, as many as a permutation can pick from.
 template <class P, int Bias>
 struct Correction {
+  static_assert(Bias >= 0 && Bias < 8, "multiples of p are tabulated up to 7");
   static constexpr std::size_t L = Radix52<P>::L;
   alignas(64) std::int64_t limb[L][8] = {};  // [j][q]: limb j of (Bias - q) p, signed
   std::uint64_t top_offset = 0;              // added to the top limb before the estimate
@@ -99,6 +103,7 @@ struct Vec {
   __m512i limb[L];
 };
 
+// One word in all lanes.
 CUZK_IFMA_INLINE __m512i broadcast(std::uint64_t x) {
   return _mm512_set1_epi64(static_cast<long long>(x));
 }
@@ -118,7 +123,8 @@ CUZK_IFMA_INLINE Vec<P> one_vec() {
   return out;
 }
 
-// Limb-wise; the results are not carried.
+// Limb-wise; the results are not carried. "raw" in a name says so: limbs may be negative or above
+// 2^52, and the bound of the value is the caller's to know.
 template <class P>
 CUZK_IFMA_INLINE Vec<P> raw_add(const Vec<P>& a, const Vec<P>& b) {
   Vec<P> out;
@@ -139,6 +145,7 @@ CUZK_IFMA_INLINE Vec<P> raw_sub(const Vec<P>& a, const Vec<P>& b) {
 template <int K, class P>
 CUZK_IFMA_INLINE Vec<P> raw_add_multiple(const Vec<P>& a) {
   constexpr int kSize = K < 0 ? -K : K;
+  static_assert(kSize < 8, "multiples of p are tabulated up to 7");
   Vec<P> out;
   CUZK_UNROLL for (std::size_t j = 0; j < Vec<P>::L; ++j) {
     const __m512i multiple = broadcast(kRadix52<P>.multiple[kSize][j]);
@@ -166,7 +173,8 @@ CUZK_IFMA_INLINE Vec<P> select(__mmask8 mask, const Vec<P>& a, const Vec<P>& b) 
   return out;
 }
 
-// Carries signed limbs into [0, 2^52); the value must be in [0, 2^(52 L)).
+// Carries signed limbs into [0, 2^52); the value must be in [0, 2^(52 L)). A chain from limb to
+// limb, the slowest of the simple operations: sums of a few terms are carried once, at the end.
 template <class P>
 CUZK_IFMA_INLINE Vec<P> carried(Vec<P> a) {
   constexpr std::size_t L = Vec<P>::L;
@@ -242,7 +250,9 @@ CUZK_IFMA_INLINE void finish(Vec<P>& out, const __m512i (&t)[Vec<P>::L + 1]) {
 }  // namespace internal
 
 // out = a b / R', carried. Not inlined: a call costs a few per cent, an inlined copy 2.5 KB of
-// code.
+// code. Limbs only grow from row to row: each takes fewer than 64 halves of 52 bits, here and in
+// dot2, so it stays below 2^58 and nothing is carried before the end. `out` may be an operand: it
+// is written when all rows are done.
 template <class P>
 [[gnu::noinline]] void mul(Vec<P>& out, const Vec<P>& a, const Vec<P>& b) {
   constexpr std::size_t L = Vec<P>::L;
@@ -255,7 +265,8 @@ template <class P>
   }
   internal::finish(out, t);
 }
-// out = (a b + c d) / R', carried: two products for one folding.
+// out = (a b + c d) / R', carried: two products for one folding. The sum of both counts as the
+// product whose bound the opening gives.
 template <class P>
 [[gnu::noinline]] void dot2(Vec<P>& out, const Vec<P>& a, const Vec<P>& b, const Vec<P>& c,
                             const Vec<P>& d) {
@@ -289,9 +300,11 @@ CUZK_IFMA_INLINE Vec<P> operator*(const Vec<P>& a, const Vec<P>& b) {
   return out;
 }
 
-// Lanes of a carried `a` that equal K p limb for limb.
+// Lanes of a carried `a` that equal K p limb for limb. A value has one carried form, so no other
+// representation of K p is missed.
 template <int K, class P>
 CUZK_IFMA_INLINE __mmask8 equals_multiple(const Vec<P>& a) {
+  static_assert(K >= 0 && K < 8, "multiples of p are tabulated up to 7");
   __mmask8 mask = 0xff;
   CUZK_UNROLL for (std::size_t j = 0; j < Vec<P>::L; ++j) {
     mask &= _mm512_cmpeq_epi64_mask(a.limb[j], broadcast(kRadix52<P>.multiple[K][j]));
@@ -305,7 +318,8 @@ CUZK_IFMA_INLINE __mmask8 is_zero_mod_p(const Vec<P>& a) {
          equals_multiple<3>(a) | equals_multiple<4>(a) | equals_multiple<5>(a);
 }
 
-// Rows and columns of an 8 x 8 matrix of 64-bit words exchanged.
+// Rows and columns of an 8 x 8 matrix of 64-bit words exchanged: pairs of words, then pairs of
+// pairs, then halves; 24 shuffles.
 CUZK_IFMA_INLINE void transpose8(__m512i (&r)[8]) {
   __m512i t[8], u[8];
   CUZK_UNROLL for (int i = 0; i < 4; ++i) {
@@ -350,6 +364,7 @@ CUZK_IFMA_INLINE void pack_words(const Vec<P>& a, __m512i (&w)[4]) {
 template <class P>
 inline constexpr std::size_t kStoredWords = Radix52<P>::L == 8 ? 8 : 4;
 
+// Two rows of 32 bytes in the halves of a register, and back.
 CUZK_IFMA_INLINE __m512i load_halves(const std::uint8_t* low, const std::uint8_t* high) {
   return _mm512_inserti64x4(
       _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(low))),
@@ -360,6 +375,8 @@ CUZK_IFMA_INLINE void store_halves(__m512i z, std::uint8_t* low, std::uint8_t* h
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(high), _mm512_extracti64x4_epi64(z, 1));
 }
 
+// Rows come as eight addresses anywhere in memory; a transposition makes lanes of them. For five
+// limbs the order of the halves is chosen so that the last shuffles leave the words in place.
 template <class P, class Rows>
 CUZK_IFMA_INLINE void load(Vec<P>& out, const Rows& rows, std::size_t offset) {
   if constexpr (Vec<P>::L == 8) {
@@ -385,6 +402,7 @@ CUZK_IFMA_INLINE void load(Vec<P>& out, const Rows& rows, std::size_t offset) {
   }
 }
 
+// The value must be carried, and below 2^256 where it is stored in words of 64 bits.
 template <class P, class Rows>
 CUZK_IFMA_INLINE void store(const Vec<P>& a, const Rows& rows, std::size_t offset) {
   if constexpr (Vec<P>::L == 8) {
@@ -415,6 +433,7 @@ CUZK_IFMA_INLINE void store(const Vec<P>& a, const Rows& rows, std::size_t offse
 // Lanes moved down by `Count`, cyclically.
 template <int Count, class P>
 CUZK_IFMA_INLINE Vec<P> rotated(const Vec<P>& a) {
+  static_assert(Count > 0 && Count < 8);
   Vec<P> out;
   CUZK_UNROLL for (std::size_t j = 0; j < Vec<P>::L; ++j) {
     out.limb[j] = _mm512_alignr_epi64(a.limb[j], a.limb[j], Count);

@@ -52,7 +52,10 @@ ChaChaStream ChaChaStream::ietf(unsigned rounds, const ChaChaKey& key,
   return stream;
 }
 
+// Makes the next block: column rounds and diagonal rounds in turn, then the input added again,
+// without which the rounds could be run backwards.
 void ChaChaStream::refill() {
+  CUZK_ASSERT(next_word_ == block_.size());
   block_ = input_;
   auto& x = block_;
   for (unsigned round = 0; round < rounds_; round += 2) {

@@ -37,6 +37,8 @@ class ChaChaStream {
   ChaChaStream(unsigned rounds, const ChaChaKey& key);
   void refill();
 
+  // input_ is the next block's input; next_word_ is what block_ has given out, 16 when it is spent
+  // or was never filled.
   unsigned rounds_;
   bool wide_counter_ = true;
   std::array<std::uint32_t, 16> input_{};

@@ -23,7 +23,8 @@ using Fr = PoseidonField;
 
 // Full rounds on each side of the partial ones.
 constexpr std::size_t kHalf = kPoseidonFullRounds / 2;
-constexpr std::size_t kWidthMax = 37;
+constexpr std::size_t kWidthMax = 37;  // of arity 36
+static_assert(kPoseidonFullRounds % 2 == 0, "as many full rounds before the partial ones as after");
 using State = std::array<Fr, kWidthMax>;
 
 // A supported arity and its number of partial rounds.
@@ -77,6 +78,7 @@ bool poseidon_arity_supported(std::size_t arity) noexcept {
   return false;
 }
 
+// One flag for each arity, so that who wants a small one does not wait for a large one.
 const PoseidonConstants& poseidon_constants(std::size_t arity) {
   static std::once_flag once[std::size(kInstances)];
   static std::unique_ptr<const PoseidonConstants> made[std::size(kInstances)];
@@ -101,9 +103,13 @@ PoseidonField poseidon_custom_tag(std::uint64_t identifier) {
   return Fr::from_u64(identifier) * Fr::from_u64(std::uint64_t{1} << 40);
 }
 
+// Keys are added after the S-boxes here (poseidon_constants.cpp moved them), all but the first t.
+// The order of the rounds: four full ones, the last with pre_sparse in place of the matrix; the
+// partial ones, each on element 0 and a sparse matrix; three full ones; and a last without a key.
 PoseidonField poseidon(std::span<const PoseidonField> inputs, const PoseidonField& tag) {
   const PoseidonConstants& constants = poseidon_constants(inputs.size());
   const std::size_t t = constants.width;
+  CUZK_ASSERT(t <= kWidthMax);
   const Fr* key = constants.compressed_constants.data();
   State state = initial_state(inputs, tag);
   for (std::size_t i = 0; i < t; ++i) state[i] += *key++;
@@ -119,6 +125,8 @@ PoseidonField poseidon(std::span<const PoseidonField> inputs, const PoseidonFiel
     for (std::size_t i = 0; i < t; ++i) state[i] = fifth_power(state[i]) + *key++;
     multiply(state, constants.mds, t);
   }
+  CUZK_DEBUG_ASSERT(key ==
+                    constants.compressed_constants.data() + constants.compressed_constants.size());
   Fr out = Fr::zero();
   for (std::size_t i = 0; i < t; ++i) out += fifth_power(state[i]) * constants.mds[i * t + 1];
   return out;

@@ -107,8 +107,8 @@ class Grain {
     append(width, 12);
     append(kPoseidonFullRounds, 10);
     append(partial_rounds, 10);
-    append((std::uint64_t{1} << 30) - 1, 30);
-    for (int i = 0; i < 160; ++i) step();
+    append((std::uint64_t{1} << 30) - 1, 30);  // all ones: 80 bits in all
+    for (int i = 0; i < 160; ++i) step();      // the first outputs are thrown away
   }
 
   // Bits most significant first; integers not below r are drawn again, never reduced.
@@ -161,6 +161,7 @@ Row compress_constants(const Row& keys, std::size_t t, std::size_t partial, cons
     carried = round_keys(kHalf + partial - 1 - i);
     for (std::size_t j = 0; j < t; ++j) carried[j] += moved[j];
   }
+  // What is left of them joins the last full round before the partial ones.
   append(product(carried, inv));
   out.insert(out.end(), partial_keys.rbegin(), partial_keys.rend());
   for (std::size_t i = 1; i < kHalf; ++i) {
@@ -178,6 +179,7 @@ void factor_sparse(const Matrix& m, PoseidonConstants& out) {
   for (std::size_t round = 0; round < out.partial_rounds; ++round) {
     Matrix minor(t - 1), block(t);
     Row w(t - 1), v(t - 1);
+    // Take `current` apart, then carry diag(1, H) over to the matrix of the round before.
     block.at(0, 0) = Fr::one();
     for (std::size_t i = 1; i < t; ++i) {
       w[i - 1] = current.at(i, 0);
@@ -220,7 +222,7 @@ PoseidonConstants derive_poseidon_constants(std::size_t arity, std::size_t parti
       compress_constants(out.round_constants, out.width, partial_rounds, inverse(m));
   factor_sparse(m, out);
   CUZK_ASSERT(out.compressed_constants.size() == out.width * kPoseidonFullRounds + partial_rounds);
-  CUZK_ASSERT(out.sparse.size() == partial_rounds);
+  CUZK_ASSERT(out.sparse.size() == partial_rounds && out.pre_sparse.size() == m.cells.size());
   return out;
 }
 

@@ -83,6 +83,8 @@ void Sha256::update(base::ByteSpan bytes) {
   if (bytes.empty()) return;
   const std::size_t held = byte_count_ % kSha256BlockBytes;
   byte_count_ += bytes.size();
+  // First fill up a block that was begun; then whole blocks from where they lie; then keep the
+  // rest.
   if (held != 0) {
     const std::size_t taken = std::min(kSha256BlockBytes - held, bytes.size());
     std::memcpy(&pending_[held], bytes.data(), taken);
@@ -96,12 +98,15 @@ void Sha256::update(base::ByteSpan bytes) {
   if (!bytes.empty()) std::memcpy(pending_.data(), bytes.data(), bytes.size());
 }
 
+// Padding: one set bit, zeros, and the length in bits in the last eight bytes. It takes a second
+// block when fewer than nine bytes are free in the first.
 Digest Sha256::finish() {
   std::uint8_t tail[2 * kSha256BlockBytes] = {};
   const std::size_t held = byte_count_ % kSha256BlockBytes;
   std::memcpy(tail, pending_.data(), held);
   tail[held] = 0x80;
   const std::size_t blocks = held + 9 <= kSha256BlockBytes ? 1 : 2;
+  CUZK_ASSERT(held + 9 <= blocks * kSha256BlockBytes);
   base::store_u64_be(tail + blocks * kSha256BlockBytes - 8, byte_count_ * 8);
   sha256_compress(state_, tail, blocks);
   return sha256_state_bytes(state_);

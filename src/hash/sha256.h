@@ -31,6 +31,9 @@ constexpr std::array<std::uint32_t, count> root_fractions(unsigned degree) {
     bool composite = false;
     for (std::uint64_t d = 2; d * d <= prime; ++d) composite = composite || prime % d == 0;
     if (composite) continue;
+    // The largest root with root^degree <= p 2^(32 degree), bit by bit: integers only, so the
+    // compiler's floating point has no say. Roots here are below 64, so with 32 bits of fraction
+    // they have 38 bits, and the cube of such a number fits 128.
     std::uint64_t root = 0;
     for (int bit = 37; bit >= 0; --bit) {
       const std::uint64_t trial = root | std::uint64_t{1} << bit;
@@ -73,6 +76,7 @@ class Sha256 {
   Digest finish();
 
  private:
+  // state_ has taken in all whole blocks; the byte_count_ % 64 bytes after them are in pending_.
   Sha256State state_ = kSha256InitialState;
   std::array<std::uint8_t, kSha256BlockBytes> pending_{};
   std::uint64_t byte_count_ = 0;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "msm/digits.h"
 #include "msm/kernels/point_kernel.h"
@@ -25,8 +26,12 @@ class BucketSort {
         digits_(digit_count()),
         entries_(digit_count()),
         starts_(plan.window_count * plan.bucket_count + 1),
-        cursors_(plan.window_count * plan.slice_count * plan.bucket_count) {}
+        cursors_(plan.window_count * plan.slice_count * plan.bucket_count) {
+    // Places and operands are 32-bit words, the latter with a bit for the sign.
+    CUZK_ASSERT(digit_count() <= ~std::uint32_t{0} && plan.chunk_points < std::size_t{1} << 31);
+  }
 
+  // What a sort for this plan takes, to be known before it is made.
   static std::size_t byte_count(const MultiplyPlan& plan) {
     const std::size_t digits = plan.window_count * plan.chunk_points;
     const std::size_t keys = plan.window_count * plan.bucket_count;
@@ -43,16 +48,21 @@ class BucketSort {
   // Sorts the digits of the first `point_count` points.
   template <std::size_t N>
   void run(const DigitReader<N>& reader, std::size_t point_count) {
+    CUZK_ASSERT(point_count <= plan_.chunk_points);
+    // Count, in cells of one window and one slice.
     const std::size_t cells = plan_.window_count * plan_.slice_count;
     base::parallel_for(0, cells, 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t cell = first; cell < last; ++cell) count(reader, point_count, cell);
     });
+    // Places within each window, then where each window begins.
     std::vector<std::uint32_t> window_starts(plan_.window_count + 1);
     base::parallel_for(0, plan_.window_count, 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t w = first; w < last; ++w) window_starts[w + 1] = place(w);
     });
     for (std::size_t w = 0; w < plan_.window_count; ++w) window_starts[w + 1] += window_starts[w];
+    CUZK_ASSERT(window_starts.back() <= plan_.window_count * point_count);
     starts_[starts_.size() - 1] = window_starts.back();
+    // Scatter, and only then make the starts absolute: cursors are relative to their window.
     base::parallel_for(0, cells, 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t cell = first; cell < last; ++cell) {
         scatter(reader, point_count, cell, window_starts[cell / plan_.slice_count]);
@@ -80,6 +90,7 @@ class BucketSort {
   std::span<std::uint32_t> keys_of(std::size_t window) {
     return starts_.span().subspan(window * plan_.bucket_count, plan_.bucket_count);
   }
+  // A slice's share of the points; shares differ by one at most.
   struct Range {
     std::size_t first, last;
   };
@@ -88,6 +99,7 @@ class BucketSort {
     return {point_count * slice / plan_.slice_count, point_count * (slice + 1) / plan_.slice_count};
   }
 
+  // Into the cell's cursors: how many of its digits go to each bucket.
   template <std::size_t N>
   void count(const DigitReader<N>& reader, std::size_t point_count, std::size_t cell) {
     const auto raw = digits(cell / plan_.slice_count);
@@ -113,6 +125,8 @@ class BucketSort {
     }
     return total;
   }
+  // Each point of the cell to the next place of its bucket. Within a bucket points keep their
+  // order.
   template <std::size_t N>
   void scatter(const DigitReader<N>& reader, std::size_t point_count, std::size_t cell,
                std::uint32_t window_start) {

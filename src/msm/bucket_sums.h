@@ -24,6 +24,10 @@ using PointLoader = std::function<void(std::size_t first, std::span<curve::Affin
 
 // The buckets of one multiplication. All memory is taken by the constructor, save one summer a
 // thread; both throw base::OutOfMemory.
+//
+// In order: any number of add_chunk(), then finish(), once; after a "no" of the checkpoint nothing
+// more. Between chunks row k of buckets_ is the sum so far of the points with key k (window and
+// bucket), zero bytes for none. Not for two threads; its own loops are parallel.
 template <class G>
 class BucketSums {
  public:
@@ -64,6 +68,7 @@ class BucketSums {
     CUZK_ASSERT(scalars.size() <= plan_.chunk_points);
     read_points(load, first, scalars);
     if (checkpoint != nullptr && checkpoint->wanted() && !checkpoint->pass()) return false;
+    // The sort has no borders of its own: it is a few passes over words.
     sort_.run(reader_, scalars.size());
     const std::size_t entry_count = sort_.entries().size();
     const std::size_t tasks = (entry_count + plan_.task_entries - 1) / plan_.task_entries;
@@ -114,6 +119,7 @@ class BucketSums {
       }
     });
   }
+  // Digits lie window by window, so that a window's sort reads them in a row.
   void write_digits(std::size_t point, const ScalarOf<G>& scalar, bool is_infinity) {
     const auto shifted = reader_.shifted(is_infinity ? decltype(scalar.value){} : scalar.value);
     for (std::size_t w = 0; w < plan_.window_count; ++w) {
@@ -130,6 +136,7 @@ class BucketSums {
     const auto starts = sort_.starts();
     const std::size_t first = task * plan_.task_entries;
     const std::size_t last = std::min(first + plan_.task_entries, sort_.entries().size());
+    CUZK_ASSERT(first < last);
     // The last key that starts at `first` or before: of keys with equal starts all but it are
     // empty.
     std::size_t key =
@@ -143,6 +150,7 @@ class BucketSums {
       lengths.push_back(static_cast<std::uint32_t>(end - at));
       at = end;
     }
+    CUZK_ASSERT(keys.front() == first_key && keys.back() < key_count());
     const bool cut_in_front = starts[first_key] < first;
     const bool cut_behind = starts[keys.back() + std::size_t{1}] > last;
     summer.sum(points_.data(), sort_.entries().subspan(first, last - first), lengths);
@@ -155,7 +163,9 @@ class BucketSums {
     merge(summer, keys, skip_front, keys.size() - skip_back);
   }
 
+  // Slots 2 * task and 2 * task + 1 are the task's own, so tasks write side by side.
   void save_edge(const std::uint8_t* row, std::uint32_t key, std::size_t slot) {
+    CUZK_ASSERT(slot < edge_keys_.size() && edge_keys_[slot] == kNoKey);
     kernel_.copy(row, false, edges_.data() + slot * kernel_.row_bytes);
     edge_keys_[slot] = key;
   }
@@ -189,6 +199,7 @@ class BucketSums {
       entries.push_back(operand(slot));
     }
     if (keys.empty()) return;
+    CUZK_ASSERT(2 * tasks <= edge_keys_.size());
     typename SummerPool<G>::Loan summer(pool_);
     summer->sum(edges_.data(), entries, lengths);
     merge(*summer, keys, 0, keys.size());

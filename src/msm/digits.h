@@ -7,17 +7,22 @@
 
 #include <cstdint>
 
+#include "base/check.h"
 #include "field/limbs.h"
 
 namespace cuzk::msm {
 
 using RawDigit = std::uint16_t;
 
+// Immutable; any thread may read. k is below 2^bits and window_count is that of plan.h for as many
+// bits: then the top window takes the last carry and nothing is lost.
 template <std::size_t N>
 class DigitReader {
  public:
   DigitReader(std::size_t window_bits, std::size_t window_count)
       : window_bits_(window_bits), zero_(static_cast<RawDigit>(1u << (window_bits - 1))) {
+    CUZK_ASSERT(window_bits > 0 && window_bits <= 8 * sizeof(RawDigit));
+    CUZK_ASSERT(window_bits * window_count <= 64 * (N + 1));
     for (std::size_t w = 0; w < window_count; ++w) {
       const std::size_t bit = w * window_bits + window_bits - 1;
       offset_[bit / 64] |= field::Limb{1} << (bit % 64);
@@ -39,6 +44,7 @@ class DigitReader {
 
   // Bucket (|digit| - 1) and sign of a raw digit that is not zero().
   std::uint32_t bucket(RawDigit raw) const {
+    CUZK_DEBUG_ASSERT(raw != zero_);
     return raw < zero_ ? std::uint32_t{zero_} - raw - 1u : std::uint32_t{raw} - zero_ - 1u;
   }
   bool negative(RawDigit raw) const { return raw < zero_; }

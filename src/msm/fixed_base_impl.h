@@ -11,6 +11,8 @@
 namespace cuzk::msm {
 
 inline constexpr std::size_t kTableBytesMax = std::size_t{40} << 20;
+static_assert(kTableBytesMax / 64 < std::size_t{1} << 31, "a row's index fits an operand");
+// Products that one task makes together.
 inline constexpr std::size_t kFixedBaseBlock = 512;
 
 // The window that costs least for `count` products.
@@ -33,6 +35,8 @@ inline std::size_t fixed_base_window_bits(std::size_t count, std::size_t scalar_
 // Fills rows d P, d = 2 ... count, from row P at rows[0], by doubling the filled part.
 template <class G>
 void fill_multiples(SegmentSummer<G>& summer, std::uint8_t* rows, std::size_t count) {
+  // Once 1 ... k are there, k + d follows for d <= k: all pairs of a round are independent, and
+  // only the last of them is a doubling.
   std::vector<AddPair> pairs;
   for (std::size_t k = 1; k < count; k *= 2) {
     pairs.clear();
@@ -56,6 +60,7 @@ FixedBase<G>::FixedBase(const curve::Affine<G>& base, std::size_t expected_count
     powers.push_back(power);
     for (std::size_t i = 0; i < window_bits_; ++i) power = power.doubled();
   }
+  CUZK_ASSERT(powers.size() == windows);
   std::vector<curve::Affine<G>> affine(windows);
   to_affine<G>(powers, affine);
   table_ = RowBuffer(windows * rows * kernel_->row_bytes);
@@ -92,6 +97,8 @@ void FixedBase<G>::multiply_block(
       lengths.push_back(static_cast<std::uint32_t>(entries.size() - before));
     }
   }
+  // As many segments as scalars that are not zero: such a scalar has a digit that is not.
+  CUZK_ASSERT(scalars.size() == out.size() && lengths.size() <= scalars.size());
   summer.sum(table_.data(), entries, lengths);
   unpack_segments(summer, scalars, out);
 }
@@ -119,6 +126,7 @@ void FixedBase<G>::unpack_segments(
       held = 0;
     }
   }
+  CUZK_ASSERT(held == 0);
 }
 
 template <class G>
@@ -147,6 +155,7 @@ void to_affine(std::span<const curve::Jacobian<G>> points, std::span<curve::Affi
     for (std::size_t i = first; i < last; ++i) z[i - first] = points[i].z;
     field::batch_inverse<Field>(z, scratch);
     for (std::size_t i = first; i < last; ++i) {
+      // Zero for infinity, whose affine form is all zero.
       const Field inverse = z[i - first], square = inverse.squared();
       out[i] = {points[i].x * square, points[i].y * square * inverse};
     }

@@ -1,4 +1,7 @@
 // All operations of msm.h for one group; one file per group includes this.
+//
+// The bodies are large templates. Users of msm.h see declarations only and link to these, so a
+// group's code exists once in the program and is compiled once.
 #pragma once
 
 #include "msm/fixed_base_impl.h"

@@ -65,6 +65,7 @@ class FixedBase {
   std::size_t byte_count() const noexcept { return table_.size_bytes(); }
 
  private:
+  // Steps of multiply(); the types are those of the room's inside (fixed_base_impl.h).
   void multiply_block(SegmentSummer<G>& summer,
                       std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
                       std::span<curve::Affine<G>> out) const;
@@ -72,6 +73,7 @@ class FixedBase {
                        std::span<const field::Canonical<typename G::Scalar::Params>> scalars,
                        std::span<curve::Affine<G>> out) const;
 
+  // The kernel of the CPU level at construction: its rows are what the table holds.
   const PointKernel<G>* kernel_;
   std::size_t window_bits_;
   RowBuffer table_;

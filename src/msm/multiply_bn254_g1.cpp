@@ -1,4 +1,6 @@
-// The operations of msm.h for G1 of Bn254.
+// The operations of msm.h for G1 of BN254.
+//
+// The narrowest rows of the four groups, 64 bytes in every form: an addition touches three lines.
 #include "msm/instantiate.h"
 
 namespace cuzk::msm {

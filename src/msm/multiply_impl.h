@@ -1,4 +1,8 @@
 // Bodies of multiply, multiply_indexed and sum_by_bitmap; included by the instantiating files only.
+//
+// Scalars of full size go through buckets (bucket_sums.h). Bits go through plain sums of segments,
+// one addition for each set bit: with buckets each would be cut into digits and sorted like a
+// scalar of full size.
 #pragma once
 
 #include "msm/bucket_sums.h"
@@ -6,6 +10,8 @@
 
 namespace cuzk::msm {
 
+// The plan for this process. The byte counts and the work itself both ask here, so they agree as
+// long as the number of threads does not change between the two.
 template <class G>
 MultiplyPlan plan_for(std::size_t point_count) {
   PlanInputs inputs;
@@ -14,6 +20,7 @@ MultiplyPlan plan_for(std::size_t point_count) {
   return plan_multiply(point_count, inputs);
 }
 
+// Chunk by chunk, so that memory is bounded whatever the length; `load` gives the points.
 template <class G>
 curve::Jacobian<G> multiply_loaded(const PointLoader<G>& load, std::span<const ScalarOf<G>> scalars,
                                    base::Checkpoint* checkpoint) {
@@ -63,6 +70,7 @@ template <class G>
 void sum_bits_of(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap,
                  std::size_t first, std::size_t last, SegmentSummer<G>& summer,
                  std::uint8_t* out_row) {
+  CUZK_ASSERT(first % 64 == 0 && first <= last && last <= bases.size());
   const PointKernel<G>& kernel = summer.kernel();
   std::vector<std::uint32_t> entries;
   curve::Affine<G> block[64];
@@ -72,6 +80,7 @@ void sum_bits_of(const PointSource<G>& bases, std::span<const std::uint64_t> bit
       block[size] = bases.at(word * 64 + std::size_t(__builtin_ctzll(bits)));
       if (!block[size].is_infinity()) ++size;
     }
+    // Infinite bases are left out, so a piece of nothing else has no entries and stays zero.
     kernel.pack(block, size, summer.source_rows() + entries.size() * kernel.row_bytes);
     for (std::size_t i = 0; i < size; ++i) entries.push_back(operand(entries.size()));
   }
@@ -98,6 +107,7 @@ std::uint64_t bitmap_scratch_bytes(std::size_t point_count) {
              (SegmentSummer<G>::byte_count(kernel, std::max(piece, pieces), piece) + 2 * 4 * piece);
 }
 
+// Pieces side by side, each to a row of its own; then one more sum over these rows.
 template <class G>
 curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases, std::span<const std::uint64_t> bitmap,
                                  base::Checkpoint* checkpoint) {
@@ -116,6 +126,7 @@ curve::Jacobian<G> sum_by_bitmap(const PointSource<G>& bases, std::span<const st
   if (pieces == 0 || !goes_on) return curve::Jacobian<G>::infinity();
   std::vector<std::uint32_t> entries(pieces);
   for (std::size_t i = 0; i < pieces; ++i) entries[i] = operand(i);
+  // A piece without set bits left a row of zeros, which is infinity and adds nothing.
   const std::uint32_t length = static_cast<std::uint32_t>(pieces);
   typename SummerPool<G>::Loan summer(pool);
   summer->sum(partial.data(), entries, {&length, 1});

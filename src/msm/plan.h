@@ -34,6 +34,8 @@ struct PlanInputs {
   std::size_t thread_count = 1;
 };
 
+// Pure arithmetic: the same numbers give the same plan on every machine, so a plan's memory can be
+// asked for before the work. Any count of points, 0 included.
 MultiplyPlan plan_multiply(std::size_t point_count, const PlanInputs& inputs);
 
 // Number of windows of c bits for signed digits of scalars below 2^bits. One spare bit holds the

@@ -1,4 +1,8 @@
 // Decoding of bases: a byte copy for native rows, a byte swap and one product for ZCash rows.
+//
+// One product a coordinate takes it into Montgomery form, a few per cent of what the sums do with
+// the point. Nothing is checked here: a coordinate that is not below p gives a wrong sum and never
+// a wrong access, and the proof made of it fails its self-check.
 #include "msm/point_source.h"
 
 #include <cstring>
@@ -11,7 +15,7 @@ namespace {
 
 using curve::Affine;
 
-// Flag bits of the ZCash encoding, in the first byte of a point.
+// Flag bits of the ZCash encoding, in the first byte of a point (curve/encoding.cpp has them all).
 constexpr std::uint8_t kInfinityFlag = 0x40;
 constexpr std::uint8_t kFlagMask = 0xe0;
 
@@ -35,6 +39,7 @@ void read_zcash(const std::uint8_t* in, std::uint8_t mask, field::Quadratic<Fp>&
   out.c0 = read_coordinate<Fp>(in + Fp::kByteCount, 0xff);
 }
 
+// One point; the flag of infinity decides, whatever the other bytes are.
 template <class G>
 Affine<G> read_point(const std::uint8_t* in, PointLayout layout) {
   Affine<G> out;
@@ -43,12 +48,14 @@ Affine<G> read_point(const std::uint8_t* in, PointLayout layout) {
     std::memcpy(static_cast<void*>(&out), in, sizeof out);
     return out;
   }
+  static_assert(sizeof(Affine<G>) == 2 * sizeof(typename G::Field), "x || y, without gaps");
   if ((in[0] & kInfinityFlag) != 0) return out;
   read_zcash(in, static_cast<std::uint8_t>(~kFlagMask), out.x);
   read_zcash(in + sizeof(typename G::Field), 0xff, out.y);
   return out;
 }
 
+// ZCash's encoding needs three spare bits in the first byte, which BN254 does not have.
 template <class G>
 constexpr bool has_layout(PointLayout layout) {
   return layout == PointLayout::kNative || std::is_same_v<typename G::Curve, curve::Bls12_381>;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/check.h"
 #include "curve/groups.h"
 
 namespace cuzk::msm {
@@ -18,6 +19,8 @@ enum class PointLayout {
   kZcashUncompressed,  // big-endian x || y with flag bits (BLS12-381 only); bellman parameter files
 };
 
+// A view, as cheap to copy as a span; empty by default. Whoever lends the bytes keeps them alive
+// and unchanged. Any thread may read. Indices beyond size() are a defect of the caller.
 template <class G>
 class PointSource {
  public:
@@ -41,6 +44,7 @@ class PointSource {
   curve::Affine<G> at(std::size_t index) const;
   // The part [first, first + count).
   PointSource subset(std::size_t first, std::size_t count) const {
+    CUZK_ASSERT(first <= size_ && count <= size_ - first);
     return PointSource(bytes_ + first * kPointBytes, count, layout_);
   }
 

@@ -22,6 +22,7 @@ using WindowParts = std::vector<curve::Affine<G>>;
 template <class G>
 WindowParts<G> reduce_window(SegmentSummer<G>& summer, std::uint8_t* buckets,
                              std::size_t bucket_count) {
+  CUZK_ASSERT(bucket_count > 0 && (bucket_count & (bucket_count - 1)) == 0);
   const PointKernel<G>& kernel = summer.kernel();
   const std::size_t row_bytes = kernel.row_bytes;
   const auto is_zero = [&](std::size_t b) {
@@ -41,6 +42,7 @@ WindowParts<G> reduce_window(SegmentSummer<G>& summer, std::uint8_t* buckets,
     }
     summer.add_pairs(buckets, buckets, buckets, pairs);
   }
+  // Row 0 holds the total. Each other row belongs to one level: that of its lowest set bit.
   std::vector<std::uint32_t> entries, lengths;
   std::vector<std::size_t> levels;
   std::size_t level = 0;
@@ -59,6 +61,7 @@ WindowParts<G> reduce_window(SegmentSummer<G>& summer, std::uint8_t* buckets,
     kernel.unpack(summer.row(k), 1, &parts[levels[k]]);
   }
   kernel.unpack(buckets, 1, &parts.back());
+  CUZK_ASSERT(std::size_t{1} << (parts.size() - 1) == bucket_count);
   return parts;
 }
 
@@ -69,6 +72,7 @@ curve::Jacobian<G> combine_windows(std::span<const WindowParts<G>> windows,
   auto sum = curve::Jacobian<G>::infinity();
   for (std::size_t w = windows.size(); w > 0; --w) {
     const WindowParts<G>& parts = windows[w - 1];
+    CUZK_ASSERT(!parts.empty() && parts.size() <= window_bits);
     for (std::size_t bit = window_bits; bit > 0; --bit) {
       sum = sum.doubled();
       if (bit < parts.size()) sum += parts[bit - 1];

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/check.h"
 #include "base/scratch.h"
 
 namespace cuzk::msm {
@@ -32,6 +33,7 @@ class ScratchList : public base::ScratchArray<T> {
 
 // Whether a row is infinity. Almost every other row is told from it by its first word.
 inline bool row_is_zero(const std::uint8_t* row, std::size_t row_bytes) {
+  CUZK_DEBUG_ASSERT(row_bytes % 8 == 0);
   for (std::size_t i = 0; i < row_bytes; i += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, row + i, sizeof word);

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "base/mutex.h"
 #include "msm/kernels/point_kernel.h"
 #include "msm/row_buffer.h"
@@ -50,11 +51,12 @@ class SegmentSummer {
   // `source_rows`. The sum of segment k is then at row(k), until the next call.
   void sum(const std::uint8_t* source_rows, std::span<const std::uint32_t> entries,
            std::span<const std::uint32_t> lengths) {
-    CUZK_ASSERT(entries.size() <= entries_max_);
+    CUZK_ASSERT(entries.size() <= entries_max_ && lengths.size() <= entries.size());
     first_round(source_rows, entries, lengths);
     for (std::size_t stride = 1; !active_.empty(); stride *= 2) later_round(stride);
   }
   const std::uint8_t* row(std::size_t segment) const {
+    CUZK_DEBUG_ASSERT(segment < first_rows_.size());
     return rows_.data() + first_rows_[segment] * kernel_.row_bytes;
   }
   // The same as an index into rows().
@@ -75,6 +77,7 @@ class SegmentSummer {
     std::uint32_t first, length;
   };
 
+  // The last point of an odd segment: a caller's operand, and our row that it is copied to.
   struct Single {
     std::uint32_t entry, row;
   };
@@ -82,7 +85,8 @@ class SegmentSummer {
   // One row for each two entries, one more for each odd segment.
   static std::size_t work_rows(std::size_t entries_max) { return entries_max + 1; }
 
-  // From the caller's rows into our own, which no later round leaves.
+  // From the caller's rows into our own, which no later round leaves: the caller's may be read by
+  // other threads at the same time.
   void first_round(const std::uint8_t* source_rows, std::span<const std::uint32_t> entries,
                    std::span<const std::uint32_t> lengths) {
     active_.clear();
@@ -91,6 +95,7 @@ class SegmentSummer {
     std::size_t pair_count = 0, entry = 0;
     std::uint32_t row = 0;
     for (const std::uint32_t length : lengths) {
+      CUZK_DEBUG_ASSERT(length > 0);
       first_rows_.push_back(row);
       const std::uint32_t rows = (length + 1) / 2;
       if (rows > 1) active_.push_back({row, rows});
@@ -99,7 +104,8 @@ class SegmentSummer {
       }
       if (length % 2 != 0) singles_.push_back({entries[entry++], row++});
     }
-    CUZK_ASSERT(entry == entries.size());
+    CUZK_ASSERT(entry == entries.size() && pair_count <= pairs_.size());
+    CUZK_ASSERT(row <= work_rows(entries_max_));
     add_pairs(source_rows, source_rows, rows_.data(), {pairs_.data(), pair_count});
     copy_singles(source_rows);
   }
@@ -140,6 +146,8 @@ class SegmentSummer {
     add_pairs(rows_.data(), rows_.data(), rows_.data(), {pairs_.data(), pair_count});
   }
 
+  // Between calls the lists hold what the last one left; each call begins by clearing them, also
+  // after one that an exception ended.
   const PointKernel<G>& kernel_;
   std::size_t entries_max_;
   RowBuffer rows_, scratch_, source_rows_;
@@ -149,7 +157,9 @@ class SegmentSummer {
   std::vector<std::uint32_t> first_rows_;
 };
 
-// Lends summers to the threads of one operation, so that their memory is touched once.
+// Lends summers to the threads of one operation, so that their memory is touched once. A summer is
+// made when a thread finds none idle, so there are at most as many as threads at work. Outlives its
+// loans; all summers die with it.
 template <class G>
 class SummerPool {
  public:
@@ -187,6 +197,7 @@ class SummerPool {
   }
   void give_back(std::unique_ptr<SegmentSummer<G>> summer) {
     const base::MutexLock lock(mutex_);
+    CUZK_ASSERT(summer != nullptr && idle_.size() < made_count_);
     idle_.push_back(std::move(summer));
   }
 

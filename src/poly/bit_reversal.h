@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/check.h"
 #include "base/threads.h"
 
 namespace cuzk::poly {
@@ -21,8 +22,11 @@ constexpr std::size_t reverse_bits(std::size_t i, std::size_t count) {
   return out;
 }
 
+static_assert(reverse_bits(0b0011, 4) == 0b1100 && reverse_bits(1, 1) == 1);
+
 namespace internal {
 
+// Runs of eight elements of 32 bytes: four cache lines at a time, and a tile is 2 KiB.
 inline constexpr std::size_t kTileLog2 = 3, kTile = std::size_t{1} << kTileLog2;
 
 // The tile with the given middle bits: kTile runs of kTile elements.
@@ -52,9 +56,11 @@ struct Tile {
 
 }  // namespace internal
 
-// values.size() == 2^log2.
+// values.size() == 2^log2. Each element is read once and written once. Tiles are exchanged in
+// pairs, each pair by the one of smaller number, so threads never touch the same tile.
 template <class F>
 void bit_reverse(std::span<F> values, std::size_t log2) {
+  CUZK_ASSERT(values.size() == std::size_t{1} << log2);
   using Tile = internal::Tile<F>;
   if (log2 < 2 * internal::kTileLog2) {
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -27,12 +27,14 @@ namespace {
 
 // Below this size a transform is a few microseconds, and rows are too short for eight lanes.
 constexpr std::size_t kTwoPassLog2Min = 6;
+static_assert(std::size_t{1} << kTwoPassLog2Min / 2 >= kLaneCount, "rows come in whole groups");
 
 // Ranges of a parallel pass per thread: enough to even out, few enough to share their set-up.
 constexpr std::size_t kRangesPerThread = 4;
 // Elements of a range at most, some tens of milliseconds, so that a checkpoint is asked in time.
 constexpr std::size_t kRangeElementsMax = std::size_t{1} << 19;
 
+// scale * ratio^i for i below `count`.
 template <class F>
 std::vector<F> powers(const F& ratio, std::size_t count, const F& scale) {
   std::vector<F> out(count);
@@ -44,7 +46,9 @@ std::vector<F> powers(const F& ratio, std::size_t count, const F& scale) {
   return out;
 }
 
+// Where value k lies after a sub-transform.
 std::vector<std::uint32_t> bit_reversed_order(std::size_t log2) {
+  CUZK_ASSERT(log2 < 32);  // rows are the square root of a domain, whose size is below 2^33
   std::vector<std::uint32_t> out(std::size_t{1} << log2);
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i] = static_cast<std::uint32_t>(reverse_bits(i, log2));
@@ -61,6 +65,7 @@ base::ScratchBuffer pass_scratch(std::size_t bytes) {
 template <class Body>
 bool for_lane_groups(std::size_t count, std::size_t length, base::Checkpoint* checkpoint,
                      const Body& body) {
+  CUZK_ASSERT(count % kLaneCount == 0 && length > 0);
   const std::size_t groups = count / kLaneCount;
   const std::size_t grain_max = std::max<std::size_t>(1, kRangeElementsMax / length / kLaneCount);
   const std::size_t grain =
@@ -89,6 +94,7 @@ struct Direction {
 template <class F>
 ColumnRun<F> column_run(const Direction<F>& direction, const F& scale, std::size_t first,
                         std::size_t count) {
+  CUZK_ASSERT(first % kLaneCount == 0 && count % kLaneCount == 0);
   ColumnRun<F> run;
   run.first = first;
   run.count = count;
@@ -105,10 +111,15 @@ ColumnRun<F> column_run(const Direction<F>& direction, const F& scale, std::size
   return run;
 }
 
+// The two passes and the reversal. Where the checkpoint says no it returns early, with values that
+// mean nothing. R is 2^row_log2, C is 2^column_log2: equal, or C is twice R, since then one table
+// of twiddles serves both passes.
 template <class F>
 void transform(std::span<F> values, std::size_t log2, const NttKernel<F>& kernel,
                const Direction<F>& direction, base::Checkpoint* checkpoint) {
   const std::size_t row_log2 = log2 / 2, column_log2 = log2 - row_log2;
+  CUZK_ASSERT(log2 >= kTwoPassLog2Min && values.size() == std::size_t{1} << log2);
+  CUZK_ASSERT(direction.twiddles->size() == std::size_t{1} << (column_log2 - 1));
   const std::vector<std::uint32_t> order = bit_reversed_order(row_log2);
   ColumnPass<F> columns;
   columns.values = values.data();
@@ -119,6 +130,9 @@ void transform(std::span<F> values, std::size_t log2, const NttKernel<F>& kernel
   if (!direction.row_factors.empty()) columns.row_factors = direction.row_factors.data();
   const F scale = F::from_u64(kernel.constant_scale);
   const std::size_t row_count = std::size_t{1} << row_log2;
+  CUZK_ASSERT(direction.row_factors.empty() || direction.row_factors.size() == row_count);
+  CUZK_ASSERT(direction.column_factors.empty() ||
+              direction.column_factors.size() == columns.column_count);
   const auto column_range = [&](std::size_t first, std::size_t count) {
     auto scratch = pass_scratch(kernel.scratch_bytes(row_log2));
     kernel.columns(columns, column_run(direction, scale, first, count), scratch.data());
@@ -153,6 +167,7 @@ void transform_small(std::span<F> values, std::size_t log2, const F& omega) {
   }
 }
 
+// values[i] *= factor * ratio^i.
 template <class F>
 void scale_by_powers(std::span<F> values, F factor, const F& ratio) {
   for (F& value : values) {
@@ -193,7 +208,7 @@ base::Result<Domain<F>> Domain<F>::create(std::size_t size_log2, const F& omega)
   domain.size_log2_ = size_log2;
   domain.omega_ = omega;
   domain.omega_inverse_ = omega.inverse();
-  domain.size_inverse_ = F::from_u64(domain.size()).inverse();
+  domain.size_inverse_ = F::from_u64(domain.size()).inverse();  // m divides r - 1, so m != 0 mod r
   if (size_log2 < kTwoPassLog2Min) return domain;
   domain.kernel_ = &ntt_kernel<F>();
   const std::size_t row_count = std::size_t{1} << (size_log2 / 2);
@@ -237,6 +252,7 @@ template <class F>
 void Domain<F>::inverse_coset(std::span<F> values, const F& shift,
                               base::Checkpoint* checkpoint) const {
   CUZK_ASSERT(values.size() == size());
+  CUZK_ASSERT(!shift.is_zero());  // zero times the domain is no coset
   const F ratio = shift.is_one() ? F::one() : shift.inverse();
   if (kernel_ == nullptr) {
     transform_small(values, size_log2_, omega_inverse_);

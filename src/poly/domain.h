@@ -1,4 +1,9 @@
 // Multiplicative domains {omega^i} of size 2^k and the transforms over them.
+//
+// A prover multiplies polynomials by their values and needs the same values on a coset, where the
+// vanishing polynomial is not zero. All transforms are in natural order on both sides and in place:
+// the bit reversal in between stays in this room. Cost: about m/2 log2(m) products, and three trips
+// of the values through memory, whatever m is.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +17,7 @@
 
 namespace cuzk::poly {
 
+// The inner loops for one CPU level (kernels/ntt_kernel.h).
 template <class F>
 struct NttKernel;
 
@@ -53,6 +59,7 @@ class Domain {
 
  private:
   std::size_t size_log2_ = 0;
+  // omega_ has the exact order 2^size_log2_: create() sees to it, and nothing changes later.
   F omega_, omega_inverse_, size_inverse_;
   const NttKernel<F>* kernel_ = nullptr;  // none for small sizes
   // Powers of omega^R and of its inverse, scaled for the kernel; see domain.cpp.

@@ -1,4 +1,7 @@
 // The transform by its definition, for tests: values[i] = sum_j coefficients[j] * x_i^j.
+//
+// The twin of the transforms of every kernel; at large sizes tests compare single values. It shares
+// nothing with them but the field, so an error in twiddles, orders or factors cannot be in both.
 #pragma once
 
 #include <span>

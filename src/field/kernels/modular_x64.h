@@ -11,6 +11,8 @@
 // Architecture Processors", Intel white paper, 2013.
 #pragma once
 
+#include <cstddef>
+
 #include "field/montgomery.h"
 
 // gcc names its sanitizers by macros, clang by features.
@@ -32,11 +34,18 @@
 
 namespace cuzk::field::x64 {
 
+static_assert(offsetof(Modulus<4>, negated_inverse) == 32 &&
+                  offsetof(Modulus<6>, negated_inverse) == 48,
+              "CUZK_FACTOR reads -p^-1 right behind the limbs of p");
+static_assert(offsetof(Modulus<4>, p) == 0 && offsetof(Modulus<6>, p) == 0,
+              "rows of p are read from the address of the Modulus");
+
 // The assembly is laid out by rows.
 // clang-format off
 
 // One pass of row[j] += source[j] * rdx for all j, low halves along CF and high halves along OF.
-// Clears both flags first; H must be the register after the last of the row.
+// Clears both flags first (xor does); H must be the register after the last of the row. The chain
+// of high halves ends there without a carry out, because the running sum fits N + 1 limbs.
 #define CUZK_CLEAR "xorl %k[lo], %k[lo]\n\t"
 #define CUZK_MULADD(OFFSET, SOURCE, T, H)                      \
   "mulx " #OFFSET "(%[" SOURCE "]), %[lo], %[hi]\n\t"          \
@@ -80,7 +89,9 @@ namespace cuzk::field::x64 {
   CUZK_LOAD_B(B) CUZK_ROW6("a", T0, T1, T2, T3, T4, T5, T6)                       \
   CUZK_FACTOR(T0, 48) CUZK_ROW6("p", T0, T1, T2, T3, T4, T5, T6)
 
-// Not inlined: the body is larger than what a call costs, and point formulas have a dozen.
+// out = a b / 2^256 mod p. Not inlined: the body is larger than what a call costs, and point
+// formulas have a dozen. The sum t is below 2 p, so p is subtracted once and, by the borrow, either
+// t or the difference is kept. `out` may be an operand: it is written after the last read.
 [[gnu::noinline]] inline void multiply_adx(Limbs<4>& out, const Limbs<4>& a, const Limbs<4>& b,
                                           const Modulus<4>& m) {
   Limb t0, t1, t2, t3, t4, lo, hi;
@@ -103,6 +114,8 @@ namespace cuzk::field::x64 {
   out = {{t4, t0, t1, t2}};
 }
 
+// The same for six limbs and 2^384. It takes thirteen of the fifteen registers that there are: at
+// the end those that held the operands' addresses take part of the difference.
 [[gnu::noinline]] inline void multiply_adx(Limbs<6>& out, const Limbs<6>& a, const Limbs<6>& b,
                                           const Modulus<6>& m) {
   Limb t0, t1, t2, t3, t4, t5, t6, lo, hi;

@@ -139,6 +139,8 @@ template <class E>
   return masks;
 }
 
+// A suspect vector costs a call of classify(). With random points there is one in some 2^46; where
+// points repeat most vectors are, and msm_test.cpp bounds what that may cost.
 template <class E>
 CUZK_IFMA_INLINE void forward_step(const Operands& operands, BlockEntry<E>& entry,
                                    Vec<typename E::Params>& running) {
@@ -188,6 +190,8 @@ struct BackwardStep {
   const BlockEntry<E>* entry;
   E x1, y1, x2, numerator, slope, x3;
 
+  // Loads the operands again, takes this vector's own inverse out of the common one, and leaves the
+  // common one to the vector before. x2 comes from the denominator, which saves a load.
   CUZK_IFMA_INLINE void begin(Vec<typename E::Params>& inverse) {
     E y2;
     load(x1, operands.left, 0);
@@ -206,6 +210,7 @@ struct BackwardStep {
     slope = inverse_from_norm(entry->denominator, inverse * entry->prefix);
     inverse = inverse * entry->norm();
   }
+  // Steps of their own, so that go_back() can alternate between two vectors.
   CUZK_IFMA_INLINE void find_slope() { slope = numerator * slope; }
   CUZK_IFMA_INLINE void find_x() { x3 = reduced(raw_sub(raw_sub(squared(slope), x1), x2)); }
   CUZK_IFMA_INLINE void finish() {
@@ -289,6 +294,7 @@ template <class E, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
 void add_pairs(const std::uint8_t* left_rows, const std::uint8_t* right_rows,
                std::uint8_t* out_rows, const AddPair* pairs, std::size_t count,
                std::uint8_t* scratch) {
+  static_assert(alignof(BlockEntry<E>) <= 64, "scratch is aligned to 64 bytes");
   const Arrays<E> arrays = {left_rows, right_rows, out_rows};
   auto* entries = reinterpret_cast<BlockEntry<E>*>(scratch);
   constexpr std::size_t kBlockPairs = 8 * kBlockVectors;
@@ -299,6 +305,7 @@ void add_pairs(const std::uint8_t* left_rows, const std::uint8_t* right_rows,
   }
 }
 
+// The table of one group for ifma_entry.h.
 template <class E, void (*Invert)(const std::uint64_t*, std::uint64_t*)>
 constexpr Entry entry() {
   return {add_pairs<E, Invert>, sizeof(BlockEntry<E>) * kBlockVectors, pack<E>, unpack<E>};

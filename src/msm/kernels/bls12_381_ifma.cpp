@@ -1,4 +1,7 @@
 // The IFMA point kernels of BLS12-381; empty in builds for other processors.
+//
+// A coordinate has eight limbs here and rows are wider than the points (ifma_rows.h): whole limbs
+// are loaded and stored without shifts.
 #include "msm/kernels/ifma_entry.h"
 
 #if defined(__AVX512IFMA__)

@@ -1,4 +1,7 @@
 // The IFMA point kernels of BN254; empty in builds for other processors.
+//
+// Everything that this file instantiates is built with AVX-512 and lies in namespace ifma; nothing
+// of it may run before base::cpu_level() said so, constructors of statics included.
 #include "msm/kernels/ifma_entry.h"
 
 #if defined(__AVX512IFMA__)

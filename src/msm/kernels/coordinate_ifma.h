@@ -1,5 +1,8 @@
 // Coordinates of eight points side by side: Vec over Fp and Vec2 over Fp2, with one set of names.
 // For *_ifma.cpp only.
+//
+// So the point formulas are written once (add_pairs_ifma.h). Operations on Vec2 are those on its
+// parts; only products, squares and inverses mix them. Bounds are meant for each part.
 #pragma once
 
 #if defined(__AVX512IFMA__)
@@ -10,13 +13,14 @@ namespace cuzk::msm::ifma {
 
 using namespace cuzk::field::ifma;
 
-// c0 + c1 u with u^2 = -1.
+// c0 + c1 u with u^2 = -1. Lane i of both parts belongs to point i.
 template <class P>
 struct Vec2 {
   using Params = P;
   Vec<P> c0, c1;
 };
 
+// Bytes of one stored coordinate: c0 first, then c1.
 template <class E>
 struct Coordinate;
 template <class P>
@@ -89,7 +93,7 @@ template <class P>
 CUZK_IFMA_INLINE __mmask8 may_be_multiple(const Vec2<P>& a) {
   return may_be_multiple(a.c0) & may_be_multiple(a.c1);
 }
-// Lanes whose lowest limb is zero.
+// Lanes whose lowest limb is zero: an infinite operand has x = 0, and few others look like it.
 template <class P>
 CUZK_IFMA_INLINE __mmask8 may_be_zero(const Vec<P>& a) {
   return _mm512_testn_epi64_mask(a.limb[0], a.limb[0]);

@@ -1,4 +1,7 @@
 // The seam between portable code and files built for AVX-512 IFMA: plain functions only.
+//
+// No template and no inline function crosses it: the linker keeps one copy of such a function, and
+// the one built with AVX-512 would then run on machines without.
 #pragma once
 
 #include <cstddef>

@@ -78,6 +78,8 @@ struct Rows {
   static constexpr std::size_t kCoordinateWords =
       Format<Base>::kWordCount * (sizeof(typename G::Field) / sizeof(Base));
   static constexpr std::size_t kRowBytes = 16 * kCoordinateWords;
+  static_assert(sizeof(typename G::Field) % sizeof(Base) == 0, "Fp or an extension of it");
+  static_assert(kRowBytes % 64 == 0, "rows stay aligned as their buffer is");
 
   static void copy(const std::uint8_t* row, bool negated, std::uint8_t* out) {
     std::memcpy(out, row, kRowBytes);

@@ -74,10 +74,11 @@ struct PowerOfTwo {
 template <class P, int Exponent>
 inline constexpr PowerOfTwo<P, Exponent> kPowerOfTwo = PowerOfTwo<P, Exponent>::make();
 
-// u = 2^-kLogU.
+// u = 2^-kLogU, with u^2 = R / R': ifma_rows.h has the same shift and checks that it is even.
 template <class P>
 inline constexpr int kLogU = (52 * int(Vec<P>::L) - 64 * int(P::kLimbCount)) / 2;
 
+// a 2^Exponent, below p.
 template <int Exponent, class P>
 CUZK_IFMA_INLINE Vec<P> times_power(const Vec<P>& a) {
   Vec<P> out;
@@ -107,6 +108,8 @@ template <class E>
 inline constexpr std::size_t kNativeBytes =
     Coordinate<E>::kBytes / kStoredWords<typename E::Params>* E::Params::kLimbCount;
 
+// x is copied from form to form, y also multiplied by u or 1 / u. A short last group repeats its
+// last point, which is written to the same place again.
 template <class E>
 void pack(const std::uint8_t* points, std::size_t count, std::uint8_t* rows) {
   constexpr std::size_t kPoint = 2 * kNativeBytes<E>, kRow = 2 * Coordinate<E>::kBytes;

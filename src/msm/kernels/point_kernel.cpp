@@ -1,4 +1,8 @@
 // Which point kernel a group uses on this machine.
+//
+// The tables of the IFMA files hold plain function pointers on bytes (ifma_entry.h); here, in code
+// built for every processor, they get the types of points. The choice is made again at each
+// operation, since tests force levels.
 #include "msm/kernels/point_kernel.h"
 
 #include "base/cpu.h"
@@ -49,6 +53,7 @@ void unpack(const std::uint8_t* rows, std::size_t count, curve::Affine<G>* point
   entry_of<G>().unpack(rows, count, reinterpret_cast<std::uint8_t*>(points));
 }
 
+// The group's IFMA table; its add_pairs is null where this build has no such kernel.
 template <class G>
 PointKernel<G> ifma_kernel() {
   using Rows = ifma_rows::Rows<G>;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
 #include "curve/groups.h"
 
 namespace cuzk::msm {
@@ -21,9 +22,12 @@ struct AddPair {
 
 // The operand of row `index` (below 2^31), negated or not.
 constexpr std::uint32_t operand(std::size_t index, bool negated = false) {
+  CUZK_DEBUG_ASSERT(index < std::size_t{1} << 31);
   return static_cast<std::uint32_t>(index << 1 | (negated ? 1 : 0));
 }
 
+// Pure functions, which any thread may call, each with scratch of its own. Rows of one kernel mean
+// nothing to another, so an operation takes one kernel and keeps it to its end.
 template <class G>
 struct PointKernel {
   const char* name;

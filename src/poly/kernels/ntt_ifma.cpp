@@ -8,12 +8,14 @@
 
 #if defined(__AVX512IFMA__)
 
+#include "base/check.h"
 #include "field/vector_ifma.h"
 
 namespace cuzk::poly {
 namespace {
 
 using namespace cuzk::field::ifma;
+static_assert(kLaneCount == 8, "a lane of 64 bits for each column");
 
 // Limbs of a constant, the same for all lanes.
 template <class P>
@@ -23,7 +25,7 @@ struct Constant {
 
 template <class P>
 Constant<P> constant_from(const field::PrimeField<P>& x) {
-  static_assert(Vec<P>::L == 5);
+  static_assert(Vec<P>::L == 5 && sizeof x == 32);
   const auto* w = reinterpret_cast<const std::uint64_t*>(&x);
   return {{w[0] & kMask52, (w[0] >> 52 | w[1] << 12) & kMask52, (w[1] >> 40 | w[2] << 24) & kMask52,
            (w[2] >> 28 | w[3] << 36) & kMask52, w[3] >> 16}};
@@ -99,6 +101,7 @@ struct Scratch {
     }
   }
 };
+// Twiddles take half of what is counted for them; it is not worth a formula of its own.
 template <class P>
 std::size_t scratch_bytes(std::size_t size_log2) {
   return (sizeof(Vec<P>) + sizeof(Constant<P>)) << size_log2;
@@ -124,11 +127,14 @@ Vec<P> lanes_from(const field::PrimeField<P> (&x)[kLaneCount]) {
   return out;
 }
 
+// Factors of a coset, one for each row, in the kernel's scale.
 template <class P>
 void multiply_rows(Vec<P>* x, const field::PrimeField<P>* factors, std::size_t size) {
   for (std::size_t r = 0; r < size; ++r) x[r] = times(x[r], constant_from<P>(factors[r]));
 }
 
+// Value k of every lane times factor ratio^k of that lane. Two products a value, one of them to
+// make the next factor: a table of them would be as large as the data.
 template <class P>
 void twist(Vec<P>* x, std::size_t size, const std::uint32_t* order, Vec<P> factor,
            const Vec<P>& ratio) {
@@ -143,6 +149,8 @@ void columns(const ColumnPass<field::PrimeField<P>>& pass,
              const ColumnRun<field::PrimeField<P>>& run, std::uint8_t* bytes) {
   constexpr std::size_t kElementBytes = sizeof(field::PrimeField<P>);
   const std::size_t size = std::size_t{1} << pass.transform.size_log2;
+  CUZK_ASSERT(run.first % kLaneCount == 0 && run.count % kLaneCount == 0);
+  CUZK_ASSERT(run.first + run.count <= pass.column_count);
   const std::size_t row_bytes = pass.column_count * kElementBytes;
   const Scratch<P> scratch(bytes, pass.transform);
   const Constant<P> start_step = constant_from<P>(run.start_step);

@@ -1,14 +1,20 @@
 // The portable passes, and the choice among kernels.
+//
+// Radix 2, a column at a time: each of the eight columns is copied into its own run of the scratch,
+// transformed there, and written back eight values a row. So memory is touched in whole lines
+// although columns lie far apart. A row is transformed where it is.
 #include "poly/kernels/ntt_kernel.h"
 
 #include <type_traits>
 
+#include "base/check.h"
 #include "base/cpu.h"
 
 namespace cuzk::poly {
 namespace {
 
-// Decimation in frequency: natural order in, bit-reversed order out.
+// Decimation in frequency (Gentleman and Sande, 1966): natural order in, bit-reversed order out.
+// The first butterfly of each block has the twiddle one and takes no product.
 template <class F>
 void transform(F* x, const SubTransform<F>& t) {
   const std::size_t size = std::size_t{1} << t.size_log2;
@@ -27,6 +33,7 @@ void transform(F* x, const SubTransform<F>& t) {
   }
 }
 
+// Eight columns; rows need none.
 template <class F>
 std::size_t scratch_bytes(std::size_t size_log2) {
   return (kLaneCount << size_log2) * sizeof(F);
@@ -34,6 +41,8 @@ std::size_t scratch_bytes(std::size_t size_log2) {
 
 template <class F>
 void columns(const ColumnPass<F>& pass, const ColumnRun<F>& run, std::uint8_t* scratch) {
+  CUZK_ASSERT(run.first % kLaneCount == 0 && run.count % kLaneCount == 0);
+  CUZK_ASSERT(run.first + run.count <= pass.column_count);
   F* const tile = reinterpret_cast<F*>(scratch);
   const std::size_t size = std::size_t{1} << pass.transform.size_log2;
   F start[kLaneCount], ratio[kLaneCount];
@@ -50,6 +59,7 @@ void columns(const ColumnPass<F>& pass, const ColumnRun<F>& run, std::uint8_t* s
     }
     for (std::size_t i = 0; i < kLaneCount; ++i) {
       transform(tile + i * size, pass.transform);
+      // The result is in bit-reversed order, so order[k] finds value k for its twist.
       F twist = start[i];
       for (std::size_t k = 0; k < size; ++k, twist *= ratio[i]) {
         tile[i * size + pass.transform.order[k]] *= twist;

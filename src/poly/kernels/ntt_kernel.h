@@ -16,6 +16,7 @@ namespace cuzk::poly {
 
 // Columns or rows that a kernel takes at a time; counts and first indices are multiples of it.
 inline constexpr std::size_t kLaneCount = 8;
+static_assert((kLaneCount & (kLaneCount - 1)) == 0, "so that it divides every large enough 2^k");
 
 // All constants (twiddles, factors, ratios) are multiplied by the kernel's constant_scale.
 template <class F>
@@ -53,6 +54,9 @@ struct RowPass {
   const F* column_factors = nullptr;
 };
 
+// Pure functions; any thread may call them at once, on ranges of columns or rows that do not
+// overlap and with a scratch each. Between the passes values may be anything below 2 p: only rows()
+// promises the reduced form.
 template <class F>
 struct NttKernel {
   const char* name;
