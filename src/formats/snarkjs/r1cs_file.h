@@ -1,6 +1,7 @@
 // circom circuits (.r1cs): the matrices A, B, C and how many wires are public.
 //
-// Layout: docs/formats/snarkjs.md.
+// Layout: docs/formats/snarkjs.md. The only file of circom that has C: a set-up and a check of a
+// witness against its circuit need it, a proof does not.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +13,7 @@
 
 namespace cuzk::formats {
 
+// The wires are, in order: the constant, outputs, public inputs, then all that is private.
 struct R1csHeader {
   CurveId curve = CurveId::kBn254;
   std::uint32_t wire_count = 0;  // with the constant wire 0
