@@ -54,6 +54,8 @@ std::optional<CurveId> curve_of_snarkjs_name(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+// The two fields of a curve have primes of their own, and no prime of one is one of the other's:
+// BN254 and BLS12-381 form no cycle.
 std::optional<CurveId> curve_of_base_modulus(base::ByteSpan little_endian) noexcept {
   if (is_modulus<curve::Bls12_381::Fp>(little_endian)) return CurveId::kBls12_381;
   if (is_modulus<curve::Bn254::Fp>(little_endian)) return CurveId::kBn254;

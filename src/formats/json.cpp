@@ -166,6 +166,7 @@ base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
   return malformed(source, builder.problem().empty() ? "not valid JSON" : builder.problem());
 }
 
+// The parser kept keys apart, so there is at most one.
 base::Result<const Json*> json_member(const Json& value, std::string_view key,
                                       std::string_view where) {
   if (!value.is_object()) {

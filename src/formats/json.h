@@ -35,7 +35,8 @@ struct JsonLimits {
 inline constexpr JsonLimits kJsonProofLimits = {.size_bytes = std::uint64_t{1} << 16};
 static_assert(kJsonProofLimits.size_bytes < kJsonBytesMax);
 
-// Key order is kept, so that documents are written in snarkjs's order.
+// The library's value with objects as lists of pairs. Key order is kept, so that documents are
+// written in snarkjs's order.
 using Json = nlohmann::ordered_json;
 
 // One JSON value that fills `text`. Errors: kMalformed, "source: ...", with the byte where the text

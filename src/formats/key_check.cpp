@@ -42,6 +42,7 @@ curve::PointCheck encoding_check(KeyCheck check) {
   return curve::PointCheck::kSubgroup;
 }
 
+// `what` names file and place.
 Error bad_point(std::string_view what, std::string_view reason) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", what, reason)};
 }

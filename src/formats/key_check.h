@@ -25,9 +25,9 @@ enum class KeyCheck {
   kSubgroup,   // and membership in the subgroup of order r
 };
 
-// What a reader of keys checks. The verifying key decides what is accepted, so its points are
-// always read and by default checked in full; the prover's queries can only make a proof that
-// fails.
+// What a reader of keys checks, and whom it tells how far it is. The verifying key decides what is
+// accepted, so its points are always read and by default checked in full; the prover's queries can
+// only make a proof that fails.
 struct KeyCheckOptions {
   KeyCheck verifying_key = KeyCheck::kSubgroup;
   KeyCheck queries = KeyCheck::kNone;

@@ -38,6 +38,7 @@ base::Status read_query(base::ByteReader& reader, std::string_view name,
   return base::ok_status();
 }
 
+// A count that is wrong beside the key's other counts.
 Error mismatch(const BlsProvingKey& key, std::string_view sentence) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", key.name, sentence)};
 }

@@ -31,8 +31,9 @@ constexpr std::size_t kBlockPoints = std::size_t{1} << 14;
 // Points a thread encodes at a time: some hundred microseconds.
 constexpr std::size_t kEncodeGrain = 1024;
 
-// Encodes points [first, first + count) of `points` into `out`; the index of the first one at
-// infinity is returned, or `count`.
+// Points are decoded first, as they may lie in another layout or in a file; infinity is looked for
+// in the decoded ones. Encodes points [first, first + count) of `points` into `out`; the index of
+// the first one at infinity is returned, or `count`.
 template <class G>
 std::size_t encode_block(const msm::PointSource<G>& points, std::size_t first, std::size_t count,
                          base::Bytes& out) {
@@ -106,7 +107,8 @@ base::Result<ParamsWriter> ParamsWriter::create(ByteSink sink, std::string name,
   return begin(std::move(writer), vk, counts);
 }
 
-// Writes the counts of sections until one has points to come (or all are done).
+// Writes the counts of sections until one has points to come (or all are done). An empty section is
+// a count and no points, so several may begin at once.
 base::Status ParamsWriter::open_sections() {
   while (section_ < kSectionCount) {
     if (!section_open_) {

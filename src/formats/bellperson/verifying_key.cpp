@@ -111,6 +111,7 @@ base::Result<base::Bytes> encode_bellperson_vk(const BlsVerifyingKey& key) {
                  fmt::format("verifying key: {} ic points, a bellperson file holds 1 to {}",
                              key.ic.size(), UINT32_MAX)};
   }
+  // The count stands between the head and the points that it counts.
   out.resize(out.size() + 4);
   base::store_u32_be(out.data() + out.size() - 4, static_cast<std::uint32_t>(key.ic.size()));
   for (std::size_t i = 0; i < key.ic.size(); ++i) {
@@ -132,6 +133,7 @@ base::Result<std::uint64_t> parse_bellperson_meta(base::ByteSpan bytes, std::str
   }
   CUZK_TRY(const Json json, parse_json(bytes, source));
   CUZK_TRY(const Json* size, json_member(json, "sector_size", source));
+  // Other members are ignored; whether a sector can have this size is not this room's affair.
   if (!size->is_number_unsigned()) {
     return Error{
         ErrorKind::kMalformed,

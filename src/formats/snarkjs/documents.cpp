@@ -56,6 +56,7 @@ base::Result<CurveId> curve_entry(const Json& document, std::string_view source)
                   source, name.substr(0, 32))};
 }
 
+// Against the curve that the caller works over.
 base::Status check_curve(const Json& document, CurveId expected, std::string_view source) {
   CUZK_TRY(const CurveId curve, curve_entry(document, source));
   if (curve == expected) return base::ok_status();
@@ -154,7 +155,7 @@ base::Status read_ic(const Json& document, std::string_view source, groth16::Ver
   return base::ok_status();
 }
 
-// In one of the two spellings, of whatever size.
+// In one of the two spellings, of whatever size: it may be too large for any field.
 bool is_number(const Json& value) {
   if (!value.is_string()) return false;
   std::string_view digits = value.get_ref<const std::string&>();
@@ -262,6 +263,7 @@ bool has_form_of_proof(base::ByteSpan text) {
     const auto found = document->find(word);
     if (found != document->end() && !found->is_string()) return false;
   }
+  // All three coordinates are there, written as numbers; which numbers is not asked.
   const auto has_triple = [&](const char* key, const auto& is_coordinate) {
     const auto found = document->find(key);
     return found != document->end() && found->is_array() && found->size() == 3 &&

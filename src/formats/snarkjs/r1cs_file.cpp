@@ -124,6 +124,7 @@ class ConstraintReader {
       // In proportion to the file: locate() has seen 12 bytes for each constraint.
       matrix->row_begin.reserve(std::size_t{header_.constraint_count} + 1);
     }
+    // Terms are not counted beforehand: their vectors grow, at most to twice what they end with.
     for (std::uint32_t i = 0; i < header_.constraint_count; ++i) {
       CUZK_TRY_STATUS(read_combination(i, 'A', shape->a));
       CUZK_TRY_STATUS(read_combination(i, 'B', shape->b));
@@ -201,6 +202,7 @@ base::Result<R1csHeader> read_r1cs_header(base::ByteSpan bytes, std::string sour
 template <class C>
 base::Result<std::shared_ptr<const r1cs::Shape<typename C::Fr>>> read_r1cs(base::ByteSpan bytes,
                                                                            std::string source) {
+  // Which curve the file is over is known before any constraint is looked at.
   CUZK_TRY(const LocatedR1cs located, locate(bytes, source));
   if (located.header.curve != kCurveId<C>) {
     return Error{ErrorKind::kMismatch,
@@ -238,6 +240,7 @@ base::Bytes encode_r1cs(const r1cs::Shape<typename C::Fr>& shape) {
       }
     }
   }
+  // Section 1: modulus, four counts, the number of labels, the number of constraints.
   base::Bytes out;
   append_container_head(out, "r1cs", kVersion, 3);
   append_section_head(out, kHeaderSection, 4 + kScalarBytes + 4 * 4 + 8 + 4);

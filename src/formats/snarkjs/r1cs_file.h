@@ -25,8 +25,9 @@ struct R1csHeader {
   std::uint32_t public_count() const noexcept { return output_count + public_input_count; }
 };
 
-// Header and section lengths; no constraint is looked at. Errors: kMalformed; kUnsupported for
-// other primes, other versions and for custom gates, which only PLONK proves.
+// Header and section lengths, at the cost of the section table; no constraint is looked at. Errors:
+// kMalformed; kUnsupported for other primes, other versions and for custom gates, which only PLONK
+// proves.
 base::Result<R1csHeader> read_r1cs_header(base::ByteSpan bytes, std::string source);
 
 // The circuit: has_c is true, has_input_rows false. Errors as above, kMismatch for the other curve;

@@ -43,6 +43,7 @@ class RawCoefficientTable {
     }
     return slot;
   }
+  // The field elements by index. Last: the table is used up.
   std::vector<F> take_values() { return std::move(values_); }
 
  private:

@@ -67,6 +67,7 @@ base::Result<SectionFile> SectionFile::scan(base::ByteSpan bytes, std::string so
         fmt::format("the file begins with \"{}\", expected \"{}\"", printable(letters), magic));
   }
   CUZK_TRY(file.version_, reader.u32_le("version"));
+  // A newer version may mean anything by the same bytes.
   if (file.version_ < version_min || file.version_ > version_max) {
     return Error{
         ErrorKind::kUnsupported,
@@ -129,6 +130,8 @@ base::Result<CurveId> read_scalar_modulus(base::ByteReader& reader) {
   return other_prime(reader, "scalar field's", prime);
 }
 
+// The two differ in which primes they know: a scalar field's prime where a base field's belongs is
+// refused.
 base::Result<CurveId> read_base_modulus(base::ByteReader& reader) {
   CUZK_TRY(const base::ByteSpan prime, read_modulus(reader, "base field's"));
   if (const auto curve = curve_of_base_modulus(prime)) return *curve;

@@ -56,7 +56,7 @@ class SectionFile {
 base::Result<CurveId> read_scalar_modulus(base::ByteReader& reader);
 base::Result<CurveId> read_base_modulus(base::ByteReader& reader);
 
-// The head of a container, then of each section, for writers. All append to `out`; lengths and
+// For writers: the head of a container, then of each section. All append to `out`; lengths and
 // counts have to be known beforehand, as nothing is patched afterwards.
 void append_container_head(base::Bytes& out, std::string_view magic, std::uint32_t version,
                            std::uint32_t section_count);

@@ -74,6 +74,7 @@ base::Result<WtnsHeader> read_wtns_header(base::ByteSpan bytes, std::string sour
   if (reader.remaining() != 0) {
     return reader.malformed(fmt::format("{} bytes too many", reader.remaining()));
   }
+  // The width of a value is that of the prime: both primes that are known have 32 bytes.
   const std::uint64_t needed = std::uint64_t{header.value_count} * kValueBytes;
   if (values.bytes.size() != needed) {
     return file.malformed(
@@ -97,6 +98,7 @@ base::Result<WtnsHeader> read_expected_header(base::ByteSpan bytes, const std::s
                  fmt::format("{}: the witness is over {}, {} is over {}", source,
                              curve_name(header.curve), expected.name, C::kName)};
   }
+  // Curve before count: over another curve the count says nothing.
   if (header.value_count != expected.wire_count) return count_mismatch(source, header, expected);
   return header;
 }

@@ -29,7 +29,8 @@ struct WtnsHeader {
 // kUnsupported for other primes and versions.
 base::Result<WtnsHeader> read_wtns_header(base::ByteSpan bytes, std::string source);
 
-// What the key or circuit that a witness is for expects.
+// What the key or circuit that a witness is for expects. It comes from a file that was checked, so
+// wire_count exceeds public_count.
 struct WtnsExpectation {
   std::string name;                // of the key or circuit, for messages
   std::uint32_t wire_count = 0;    // with the constant wire 0

@@ -88,6 +88,8 @@ base::Result<LoadedZkey<C>> read_zkey(std::shared_ptr<const base::MappedFile> fi
                  fmt::format("{}: the key is over {}, expected {}", file->name(),
                              curve_name(zkey.header.curve), C::kName)};
   }
+  // Queries are borrowed before `file` has an owner in the key: it lives as long as this call
+  // anyway.
   auto key = std::make_shared<groth16::ProvingKey<C>>();
   key->name = file->name();
   key->convention = groth16::QapConvention::kOddCosetLagrange;

@@ -86,6 +86,7 @@ base::Status read_header_section(const SectionFile& file, LocatedZkey& zkey) {
   CUZK_TRY(const auto section, file.unique(kHeader, "Groth16 header"));
   base::ByteReader reader(section.bytes, fmt::format("{}: section 2 (header)", file.source()));
   ZkeyHeader& header = zkey.header;
+  // The base field tells the curve; the scalar field has to be that curve's.
   CUZK_TRY(header.curve, read_base_modulus(reader));
   CUZK_TRY(const CurveId scalar_curve, read_scalar_modulus(reader));
   if (scalar_curve != header.curve) {
@@ -108,7 +109,7 @@ base::Status read_header_section(const SectionFile& file, LocatedZkey& zkey) {
   return base::ok_status();
 }
 
-// The section of `count` records of `record_bytes`.
+// The whole content of the section of `count` records of `record_bytes`.
 base::Result<base::ByteSpan> exact_section(const SectionFile& file, std::uint32_t id,
                                            std::string_view name, std::uint64_t count,
                                            std::uint64_t record_bytes) {
@@ -152,6 +153,7 @@ base::Status read_contributions_head(const SectionFile& file, ZkeyHeader& header
   return base::ok_status();
 }
 
+// For `inspect`; a section of a later version of the format is unknown, not wrong.
 std::string section_name(std::uint32_t id) {
   static constexpr const char* kNames[] = {"",   "protocol", "header", "IC", "coefficients", "A",
                                            "B1", "B2",       "L",      "H",  "contributions"};

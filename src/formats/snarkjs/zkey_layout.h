@@ -30,7 +30,8 @@ inline constexpr std::size_t kRecordBytes = kRecordHeadBytes + kScalarBytes;
 static_assert(curve::Bn254::Fr::kByteCount == kScalarBytes &&
               curve::Bls12_381::Fr::kByteCount == kScalarBytes);
 
-// A header with the bytes behind it: the six points of the verifying key and the sections.
+// A header with the bytes behind it, all borrowed from the file: the six points of the verifying
+// key and the sections.
 struct LocatedZkey {
   ZkeyHeader header;
   base::ByteSpan vk_points;  // alpha_g1 beta_g1 beta_g2 gamma_g2 delta_g1 delta_g2

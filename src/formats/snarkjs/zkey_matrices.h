@@ -72,6 +72,7 @@ class MatrixBuilder {
       row_count = std::max<std::size_t>(row_count, std::size_t{record.row} + 1);
       ++matrix_of(*shape, record).row_begin[std::size_t{record.row} + 1];
     }
+    // Rows end with the last one that has a term in A or in B; the domain's other rows are zero.
     make_room(shape->a, row_count);
     make_room(shape->b, row_count);
     CUZK_TRY_STATUS(fill(*shape, row_count));

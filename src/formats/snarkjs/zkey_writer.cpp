@@ -92,7 +92,7 @@ class ZkeyWriter {
     append_element(x.c0);
     append_element(x.c1);
   }
-  // Infinity is (0, 0), in memory as in the file.
+  // Infinity is (0, 0), in memory as in the file, so it needs no case of its own.
   template <class G>
   void append_point(const curve::Affine<G>& point) {
     append_element(point.x);
@@ -137,6 +137,7 @@ class ZkeyWriter {
     append_section_head(buffer_, zkey_layout::kCoefficients,
                         4 + coefficient_count() * zkey_layout::kRecordBytes);
     append_u32(buffer_, static_cast<std::uint32_t>(coefficient_count()));
+    // Repeated blocks of a recorded circuit are spelled out: row() gives each of their rows.
     const std::size_t row_count = shape_.constraint_count();
     for (std::size_t row = 0; row < row_count; ++row) {
       for (const r1cs::Term term : shape_.a.row(row)) {
@@ -220,6 +221,7 @@ base::Status write_zkey(const std::filesystem::path& path, const groth16::Provin
                         const r1cs::Shape<typename C::Fr>& shape, base::ProgressSink* progress) {
   CUZK_TRY_STATUS(check_writable(path.string(), key, shape));
   CUZK_TRY(base::AtomicFile file, base::AtomicFile::create(path));
+  // From here on an error drops `file`, which removes what was written.
   ZkeyWriter<C> writer(file, key, shape, progress);
   if (writer.coefficient_count() > UINT32_MAX) {
     return Error{ErrorKind::kInvalidArgument,
