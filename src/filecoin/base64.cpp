@@ -4,13 +4,17 @@
 
 #include <array>
 
+#include "base/check.h"
+
 namespace cuzk::filecoin {
 namespace {
 
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static_assert(kAlphabet.size() == 64);
 constexpr std::uint8_t kInvalid = 0xff;
 
+// The place of each character in the alphabet, kInvalid for all others.
 constexpr std::array<std::uint8_t, 256> decoding_table() {
   std::array<std::uint8_t, 256> table{};
   for (auto& entry : table) entry = kInvalid;
@@ -39,6 +43,7 @@ std::string base64_encode(base::ByteSpan bytes) {
       out.push_back(j <= count ? kAlphabet[(group >> (18 - 6 * j)) & 63] : '=');
     }
   }
+  CUZK_ASSERT(out.size() == (bytes.size() + 2) / 3 * 4);
   return out;
 }
 
@@ -46,6 +51,7 @@ base::Result<base::Bytes> base64_decode(std::string_view text, std::string_view 
   if (text.size() % 4 != 0) {
     return malformed(what, std::to_string(text.size()) + " characters, not a multiple of 4");
   }
+  // One or two at the end. Elsewhere '=' is a character like any other that is not in the alphabet.
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
   base::Bytes out;
@@ -66,6 +72,8 @@ base::Result<base::Bytes> base64_decode(std::string_view text, std::string_view 
       group &= (1u << bits) - 1;
     }
   }
+  CUZK_ASSERT(out.size() == text.size() / 4 * 3 - padding);
+  // What is left of the last group has to be zero, or several texts would stand for one string.
   if (group != 0) return malformed(what, "bits are set beyond the last byte");
   return out;
 }

@@ -12,6 +12,7 @@ MerkleOpening opening_of(const MerkleProof& proof, std::span<const std::size_t> 
   for (const PathElement& element : proof.path) {
     for (const Node& hash : element.hashes) out.siblings.push_back(checked_fr(hash));
   }
+  CUZK_ASSERT(out.siblings.size() == r1cs::gadgets::sibling_count(arities));
   return out;
 }
 

@@ -14,7 +14,8 @@ namespace cuzk::filecoin {
 
 using MerkleOpening = r1cs::gadgets::MerkleOpening<Fr>;
 
-// Index and siblings of a path through levels of these arities.
+// Index and siblings of a path through levels of these arities, which it must have (checked), with
+// canonical nodes (checked).
 MerkleOpening opening_of(const MerkleProof& proof, std::span<const std::size_t> arities);
 
 // A proof of these lengths whose nodes and indexes are zero: what the shape pass runs on.

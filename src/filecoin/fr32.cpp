@@ -3,17 +3,23 @@
 // own.
 #include "filecoin/fr32.h"
 
+#include "base/check.h"
+#include "filecoin/node.h"
+
 namespace cuzk::filecoin {
 namespace {
 
 // Data bits of a node; the two bits above them are zero, which keeps the node below r.
 constexpr unsigned kDataBits = 254;
+static_assert(kDataBits < Fr::kBitCount);
+static_assert(4 * kDataBits == 8 * 127);  // four nodes hold 127 bytes
 
-// Appends bits, least significant first, to a byte string.
+// Appends bits, least significant first, to a byte string. Between calls fewer than eight are held.
 class BitWriter {
  public:
   explicit BitWriter(base::Bytes& out) : out_(out) {}
   void push(std::uint64_t bits, unsigned count) {
+    CUZK_DEBUG_ASSERT(count <= 64 && held_ < 8);
     accumulator_ |= static_cast<unsigned __int128>(bits) << held_;
     held_ += count;
     while (held_ >= 8) {
@@ -36,6 +42,7 @@ class BitWriter {
 
 // `count` (at most 56) bits of `bytes` from bit `first` on; positions past the end read as zero.
 std::uint64_t bits_at(base::ByteSpan bytes, std::uint64_t first, unsigned count) {
+  CUZK_DEBUG_ASSERT(count <= 56);  // with the seven bits in front of them, one load of eight bytes
   std::uint64_t out = 0;
   const std::size_t begin = static_cast<std::size_t>(first / 8);
   for (std::size_t i = 0; i < 8 && begin + i < bytes.size(); ++i) {
@@ -64,6 +71,7 @@ base::Bytes fr32_pad(base::ByteSpan data) {
   for (std::uint64_t first = 0; first < bit_count; first += kDataBits) {
     const std::uint64_t left = bit_count - first;
     copy_bits(data, first, left < kDataBits ? left : kDataBits, writer);
+    // Not behind a last, short group: its node is not full.
     if (left >= kDataBits) writer.push(0, 2);
   }
   writer.flush();
@@ -88,15 +96,19 @@ base::Result<base::Bytes> fr32_unpad(base::ByteSpan padded) {
     }
     copy_bits(padded, 256 * std::uint64_t{node}, kDataBits, writer);
   }
-  out.resize(static_cast<std::size_t>(std::uint64_t{padded.size() / 32} * kDataBits / 8));
+  // Bits that fill no byte are dropped; the writer was not flushed, so nothing is cut off.
+  const std::uint64_t byte_count = std::uint64_t{padded.size() / 32} * kDataBits / 8;
+  CUZK_ASSERT(out.size() == byte_count);
   return out;
 }
 
 PieceAlignment piece_alignment(std::uint64_t written_byte_count, std::uint64_t piece_byte_count) {
   CUZK_ASSERT(written_byte_count < std::uint64_t{1} << 56);
   CUZK_ASSERT(piece_byte_count < std::uint64_t{1} << 56);
+  // The piece's place is that of the smallest buddy that holds it.
   std::uint64_t aligned = 127;
   while (aligned < piece_byte_count) aligned *= 2;
+  CUZK_ASSERT(aligned >= piece_byte_count);
   const std::uint64_t past = written_byte_count % aligned;
   return {past == 0 ? 0 : aligned - past, aligned - piece_byte_count};
 }

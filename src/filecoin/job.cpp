@@ -11,6 +11,7 @@ namespace {
 // next sizes are 32 and 64 GiB, whose flat matrices would take 7 to 11 GiB.
 constexpr std::uint64_t kFlatCircuitByteCountMax = std::uint64_t{1} << 30;
 
+// The circuit as its description records it: blocks that repeat are stored once.
 r1cs::Shape<Fr> recorded(CircuitKind kind, const SectorShape& shape, r1cs::Paths* paths) {
   switch (kind) {
     case CircuitKind::kPorep: return porep_circuit_shape(PorepCircuit::of(shape), paths);
@@ -33,6 +34,7 @@ base::Result<r1cs::Shape<Fr>> circuit_shape(CircuitKind kind, const SectorShape&
                        "sectors of " + std::string(shape.name) + " have no PoRep"};
   }
   r1cs::Shape<Fr> circuit = recorded(kind, shape, paths);
+  CUZK_ASSERT(circuit.input_count == 1 + public_input_count(kind, shape));
   if (shape.byte_count <= kFlatCircuitByteCountMax) {
     for (r1cs::SparseMatrix* matrix : {&circuit.a, &circuit.b, &circuit.c}) {
       *matrix = r1cs::flattened(*matrix);
@@ -56,6 +58,7 @@ std::size_t public_input_count(CircuitKind kind, const SectorShape& shape) {
 
 r1cs::Assignment<Fr> porep_partition_assignment(const PorepC1& c1, unsigned partition) {
   CUZK_ASSERT(partition < c1.partitions.size());
+  CUZK_ASSERT(c1.registered_proof.shape != nullptr);
   const PorepPartition& proofs = c1.partitions[partition];
   return porep_circuit_assignment(PorepCircuit::of(*c1.registered_proof.shape),
                                   statement_of(c1, proofs), proofs);
@@ -66,6 +69,7 @@ r1cs::Assignment<Fr> post_partition_assignment(const PostClaim& claim,
                                                unsigned partition) {
   CUZK_ASSERT(partition < post_partition_count(claim) && proofs.size() == claim.sectors.size());
   const PostCircuit circuit = PostCircuit::of(*claim.shape, claim.kind);
+  // A winning proof's circuit sectors are all the one sector of the claim.
   const std::size_t chunk = claim.kind == PostKind::kWinning ? 1 : circuit.sector_count;
   const std::size_t first = chunk * partition;
   const std::size_t count = std::min(chunk, proofs.size() - first);

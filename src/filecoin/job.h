@@ -32,6 +32,7 @@ base::Result<r1cs::Shape<Fr>> circuit_shape(CircuitKind kind, const SectorShape&
 // Public inputs of one proof of the kind, without ONE.
 std::size_t public_input_count(CircuitKind kind, const SectorShape& shape);
 
+// Proofs that a C1 file asks for; the chain wants them all, one after the other in one string.
 inline unsigned porep_partition_count(const PorepC1& c1) {
   return static_cast<unsigned>(c1.partitions.size());
 }

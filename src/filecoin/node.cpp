@@ -28,6 +28,7 @@ Node to_node(const Fr& value) {
 
 std::uint64_t mod_u64(const Node& bytes, std::uint64_t modulus) {
   CUZK_ASSERT(modulus != 0);
+  // Long division by words, the most significant first; a remainder and a word fit 128 bits.
   unsigned __int128 remainder = 0;
   for (std::size_t word = 4; word > 0; --word) {
     remainder = (remainder << 64 | base::load_u64_le(bytes.data() + 8 * (word - 1))) % modulus;

@@ -23,6 +23,7 @@ using Fr = field::bls12_381::Fr;
 
 inline constexpr std::size_t kNodeByteCount = 32;
 using Node = std::array<std::uint8_t, kNodeByteCount>;
+static_assert(Fr::kByteCount == kNodeByteCount);
 
 // The field element, or nothing when the bytes are not canonical.
 std::optional<Fr> to_fr(const Node& node);

@@ -41,6 +41,7 @@ std::string prefix(CircuitKind kind, const SectorShape& shape) {
 
 }  // namespace
 
+// On the command line and in circuit_kind_by_name; parameter names have words of their own.
 std::string_view to_string(CircuitKind kind) noexcept {
   switch (kind) {
     case CircuitKind::kPorep: return "porep";
@@ -64,6 +65,7 @@ base::Result<CircuitKind> circuit_kind_by_name(std::string_view text) {
 std::string parameter_identifier(CircuitKind kind, const SectorShape& shape) {
   switch (kind) {
     case CircuitKind::kPorep: return porep_identifier(shape);
+    // As upstream has it: 66 sectors of one challenge.
     case CircuitKind::kWinningPost: return post_identifier(shape, 1, kWinningChallengeCount);
     case CircuitKind::kWindowPost:
       return post_identifier(shape, kWindowChallengeCount, shape.window_sector_count);

@@ -1,7 +1,8 @@
 // Names of parameter sets: the files under which keys are published and cached.
 //
 // A name is "v28-<prefix>-<hex>" where hex is the SHA-256 of an identifier string that spells out
-// the circuit's public parameters; ".params", ".vk" or ".meta" follow. Source:
+// the circuit's public parameters; ".params", ".vk" or ".meta" follow. So a key is found by what it
+// is for, and a circuit of other parameters finds none. Source:
 // rust-fil-proofs 19.1, the CacheableParameters implementations of the porep, post and update
 // crates.
 #pragma once

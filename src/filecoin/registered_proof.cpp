@@ -4,10 +4,13 @@
 
 #include <array>
 
+#include "base/check.h"
+
 namespace cuzk::filecoin {
 namespace {
 
 constexpr unsigned kSizeCount = 5;
+static_assert(kSizeCount == kRegisteredUpdateCount);  // update proofs have one version
 constexpr std::array<std::string_view, kSizeCount> kSizes = {"2KiB", "8MiB", "512MiB", "32GiB",
                                                              "64GiB"};
 
@@ -65,6 +68,7 @@ std::string_view to_string(ApiVersion version) noexcept {
 
 base::Result<ApiVersion> api_version_by_name(std::string_view text) {
   for (const ApiVersion v : {ApiVersion::kV1_0_0, ApiVersion::kV1_1_0, ApiVersion::kV1_2_0}) {
+    // The short form leaves out the last "_0".
     if (text == to_string(v) || text == to_string(v).substr(0, 4)) return v;
   }
   return base::Error{base::ErrorKind::kInvalidArgument,
@@ -74,6 +78,7 @@ base::Result<ApiVersion> api_version_by_name(std::string_view text) {
 }
 
 std::string RegisteredSeal::name() const {
+  CUZK_ASSERT(number < kRegisteredSealCount && shape != nullptr);
   return "StackedDrg" + std::string(shape->name) +
          std::string(kSealFamilies[number / kSizeCount].suffix);
 }
@@ -105,6 +110,7 @@ std::string_view to_string(PostKind kind) noexcept {
 }
 
 std::string RegisteredPost::name() const {
+  CUZK_ASSERT(number < kRegisteredPostCount && shape != nullptr);
   const PostFamily& family = kPostFamilies[number / kSizeCount];
   return std::string(family.prefix) + std::string(shape->name) + std::string(family.suffix);
 }

@@ -62,7 +62,7 @@ inline constexpr unsigned kRegisteredPostCount = 15;
 // kInvalidArgument outside the table.
 base::Result<RegisteredPost> registered_post(std::uint64_t number);
 
-// One row of the table of update proofs.
+// One row of the table of update proofs. Its names are also those of the first seal proofs.
 struct RegisteredUpdate {
   unsigned number;
   const SectorShape* shape;

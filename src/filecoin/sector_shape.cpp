@@ -2,7 +2,12 @@
 // else that depends on the size is a column or follows from one (see the members of SectorShape).
 #include "filecoin/sector_shape.h"
 
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
 #include "base/byte_size.h"
+#include "base/check.h"
 
 namespace cuzk::filecoin {
 namespace {
@@ -30,6 +35,23 @@ constexpr SectorShape kShapes[] = {
     {64 * kGiB, "64GiB", {8, 8, 2}, true, true, 11, 18, 2300, kUpdateLarge},
 };
 
+// What the rest of the room relies on: sizes ascend and are powers of two, so that node counts and
+// partitions have whole logarithms; only sizes with a PoRep can be registered; the index bits of a
+// node suffice for partition and apex leaf.
+constexpr bool is_consistent(const SectorShape& shape) {
+  const UpdateShape& update = shape.update;
+  return std::has_single_bit(shape.byte_count) && std::has_single_bit(update.partition_count) &&
+         std::has_single_bit(update.apex_leaf_count) &&
+         (shape.has_porep || !shape.has_registered_proofs) && shape.window_sector_count > 0 &&
+         std::uint64_t{update.partition_count} * update.apex_leaf_count <= shape.byte_count / 32;
+}
+static_assert(std::all_of(std::begin(kShapes), std::end(kShapes), is_consistent));
+static_assert(std::is_sorted(std::begin(kShapes), std::end(kShapes),
+                             [](const SectorShape& a, const SectorShape& b) {
+                               return a.byte_count < b.byte_count;
+                             }));
+
+// The names of the table, for messages.
 std::string known_sizes() {
   std::string out;
   for (const SectorShape& shape : kShapes) {
@@ -50,7 +72,7 @@ std::vector<std::size_t> level_arities(const TreeShape& shape, std::uint64_t lea
   CUZK_ASSERT(leaf_count % shape.base_tree_count() == 0);
   const unsigned base_log2 = log2_exact(leaf_count / shape.base_tree_count());
   const unsigned arity_log2 = log2_exact(shape.base_arity);
-  CUZK_ASSERT(base_log2 % arity_log2 == 0);
+  CUZK_ASSERT(arity_log2 > 0 && base_log2 % arity_log2 == 0);
   std::vector<std::size_t> out(base_log2 / arity_log2, shape.base_arity);
   if (shape.sub_arity != 0) out.push_back(shape.sub_arity);
   if (shape.top_arity != 0) out.push_back(shape.top_arity);
@@ -72,11 +94,13 @@ std::string_view to_string(PorepKind kind) noexcept {
 }
 
 unsigned UpdateShape::high_bit_select() const noexcept {
+  // Ends: high_bit_count() is one of them.
   unsigned index = 0;
   while (high_bit_counts[index] != high_bit_count()) ++index;
   return 1u << index;
 }
 
+// 11 layers stand for the sizes that the main network seals; the others are for tests.
 unsigned SectorShape::porep_minimum_challenge_count(PorepKind kind) const noexcept {
   const bool is_large = layer_count == 11;
   if (kind == PorepKind::kNonInteractive) return is_large ? 2253 : 26;
@@ -99,6 +123,7 @@ base::Result<const SectorShape*> sector_shape(std::uint64_t byte_count) {
       "no sector has " + std::to_string(byte_count) + " bytes; sizes are " + known_sizes()};
 }
 
+// Exact names first; what else reads as a size must be one of the table.
 base::Result<const SectorShape*> sector_shape_by_name(std::string_view text) {
   for (const SectorShape& shape : kShapes) {
     if (shape.name == text) return &shape;

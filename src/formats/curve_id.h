@@ -1,4 +1,7 @@
 // Which of the two curves a file is about: names, and recognition by the primes in its header.
+//
+// Files name a curve in their own ways (a prime, "bn128", nothing at all); from here on it is one
+// value. with_curve.h takes it to the type that code is written for.
 #pragma once
 
 #include <optional>
@@ -10,6 +13,7 @@
 
 namespace cuzk::formats {
 
+// All there are; with_curve.h and the tables of curve_id.cpp list them, too.
 enum class CurveId { kBls12_381, kBn254 };
 
 // "BLS12-381" or "BN254", as the curve types name themselves.
@@ -27,6 +31,7 @@ std::optional<CurveId> curve_of_snarkjs_name(std::string_view name) noexcept;
 std::optional<CurveId> curve_of_base_modulus(base::ByteSpan little_endian) noexcept;
 std::optional<CurveId> curve_of_scalar_modulus(base::ByteSpan little_endian) noexcept;
 
+// From the type back to the value.
 template <class C>
 inline constexpr CurveId kCurveId =
     std::is_same_v<C, curve::Bls12_381> ? CurveId::kBls12_381 : CurveId::kBn254;

@@ -1,4 +1,9 @@
 // A strict front to the JSON library: its event parser, with our limits, building its value tree.
+//
+// The library's own tree builder lets one of two equal keys win and grows with whatever the text
+// asks for. A verifier must not depend on which of two keys a reader prefers, and a small hostile
+// text must not make a large tree, so the tree is built here, event by event, and the first thing
+// too many stops the parser. What the library throws ends here.
 #include "formats/json.h"
 
 #include <set>
@@ -6,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "curve/groups.h"
 #include "field/convert.h"
 
@@ -19,7 +25,8 @@ Error malformed(std::string_view where, std::string_view sentence) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", where, sentence)};
 }
 
-// `found`, of whatever type, stands where `expected` (with its article) belongs.
+// `found`, of whatever type, stands where `expected` (with its article) belongs. Its type is told,
+// not its text, which may be long.
 Error other_type(std::string_view where, const Json& found, std::string_view expected) {
   const std::string_view article = found.is_null()                         ? ""
                                    : found.is_object() || found.is_array() ? "an "
@@ -29,6 +36,10 @@ Error other_type(std::string_view where, const Json& found, std::string_view exp
 }
 
 // Receives the parser's events. Returning false stops the parser; `problem` then says why.
+//
+// `stack_` holds the objects and arrays that are open, outermost first, and `keys_` the keys seen
+// so far in each (none in arrays). `key_` waits for its value. What the parser guarantees is
+// relied on: ends match starts, and a key comes before each value of an object.
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
   explicit StrictBuilder(std::uint64_t value_count_max) : value_count_max_(value_count_max) {}
@@ -47,6 +58,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
+    CUZK_ASSERT(!stack_.empty() && stack_.back()->is_object());
     // The tree looks keys up one by one, so their number is bounded, not only their nesting.
     if (keys_.back().size() >= kJsonKeysMax) {
       problem_ = fmt::format("an object has more than the {} keys allowed", kJsonKeysMax);
@@ -79,6 +91,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
       return nullptr;
     }
     ++value_count_;
+    CUZK_ASSERT(stack_.empty() == (value_count_ == 1));  // only the root stands in nothing
     if (stack_.empty()) {
       root_ = std::move(value);
       return &root_;
@@ -90,6 +103,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     }
     return &(parent[key_] = std::move(value));
   }
+  // Depth and number are asked before the value exists.
   // A child's address is stable while it is open: its parent grows only after it is closed.
   bool open(Json empty) {
     if (stack_.size() >= kJsonDepthMax) {
@@ -103,6 +117,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     return true;
   }
   bool close() {
+    CUZK_ASSERT(!stack_.empty() && stack_.size() == keys_.size());
     stack_.pop_back();
     keys_.pop_back();
     return true;
@@ -117,8 +132,10 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   std::string problem_;
 };
 
+// "0x" and digits. Shorter ones are filled up with zeros; the value is still held against p.
 template <class F>
 base::Result<F> hex_element(std::string_view text, std::string_view where) {
+  CUZK_ASSERT(text.size() >= 2);
   const std::string_view digits = text.substr(2);
   const std::size_t digits_max = 2 * F::kByteCount;
   const bool is_hex = digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos;
@@ -128,6 +145,7 @@ base::Result<F> hex_element(std::string_view text, std::string_view where) {
   }
   std::string padded(digits_max - digits.size(), '0');
   padded += digits;
+  CUZK_ASSERT(padded.size() == digits_max);
   CUZK_TRY(const base::Bytes bytes, base::from_hex(padded, where));
   return field::from_bytes_be<F>(bytes, where);
 }
@@ -141,6 +159,7 @@ base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
                                          text.size(), limits.size_bytes));
   }
   if (text.empty()) return malformed(source, "empty, expected a JSON document");
+  // A problem that the builder found is told before the parser's own view of the text.
   StrictBuilder builder(limits.value_count);
   try {
     if (Json::sax_parse(text.begin(), text.end(), &builder)) return builder.take_root();
@@ -150,6 +169,7 @@ base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
   return malformed(source, builder.problem().empty() ? "not valid JSON" : builder.problem());
 }
 
+// The parser kept keys apart, so there is at most one.
 base::Result<const Json*> json_member(const Json& value, std::string_view key,
                                       std::string_view where) {
   if (!value.is_object()) {
@@ -207,6 +227,7 @@ template base::Result<curve::Bls12_381::Fr> json_field_element(const Json&, std:
 template base::Result<curve::Bn254::Fp> json_field_element(const Json&, std::string_view);
 template base::Result<curve::Bn254::Fr> json_field_element(const Json&, std::string_view);
 
+// The library's own indentation is the one that JSON.stringify has.
 std::string to_snarkjs_text(const Json& value) { return value.dump(1); }
 
 }  // namespace cuzk::formats

@@ -26,14 +26,17 @@ inline constexpr std::size_t kJsonKeysMax = 256;
 inline constexpr std::uint64_t kJsonBytesMax = std::uint64_t{1} << 28;
 inline constexpr std::uint64_t kJsonValuesMax = std::uint64_t{1} << 22;
 
+// What a document of one kind may cost; parse_json refuses more.
 struct JsonLimits {
   std::uint64_t size_bytes = kJsonBytesMax;
   std::uint64_t value_count = kJsonValuesMax;
 };
 // A proof is eight numbers and three words.
 inline constexpr JsonLimits kJsonProofLimits = {.size_bytes = std::uint64_t{1} << 16};
+static_assert(kJsonProofLimits.size_bytes < kJsonBytesMax);
 
-// Key order is kept, so that documents are written in snarkjs's order.
+// The library's value with objects as lists of pairs. Key order is kept, so that documents are
+// written in snarkjs's order.
 using Json = nlohmann::ordered_json;
 
 // One JSON value that fills `text`. Errors: kMalformed, "source: ...", with the byte where the text
@@ -44,10 +47,12 @@ base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
 // The member `key` of object `value`. `where` names the object in errors, e.g. "proof.json".
 base::Result<const Json*> json_member(const Json& value, std::string_view key,
                                       std::string_view where);
+// `value` itself, when it is an array: borrowed, as what the two around it return.
 base::Result<const Json*> json_array(const Json& value, std::string_view where);
 // As json_array, with exactly `count` entries.
 base::Result<const Json*> json_array_of(const Json& value, std::size_t count,
                                         std::string_view where);
+// A copy.
 base::Result<std::string> json_string(const Json& value, std::string_view where);
 
 // A field element from a canonical decimal string, or "0x" and at least one hex digit, at most as

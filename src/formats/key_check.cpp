@@ -1,4 +1,8 @@
 // Points of key files in both layouts, one at a time and by the million.
+//
+// The scan decodes each point and drops it: canonical costs comparisons, on-curve a few
+// products, the subgroup a short scalar multiplication a point. It makes no sentence for a point;
+// the one that failed is read again for it.
 #include "formats/key_check.h"
 
 #include <atomic>
@@ -7,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/threads.h"
 #include "curve/encoding.h"
 #include "curve/subgroup.h"
@@ -20,9 +25,13 @@ using curve::Affine;
 using msm::PointLayout;
 using msm::PointSource;
 
+static_assert(KeyCheck::kNone < KeyCheck::kCanonical && KeyCheck::kCanonical < KeyCheck::kOnCurve &&
+              KeyCheck::kOnCurve < KeyCheck::kSubgroup);
+
 // Points between two looks at the failure flag and two reports of progress.
 constexpr std::size_t kScanGrain = 512;
 
+// The level as curve/encoding.h has it, which always checks flags and coordinates.
 curve::PointCheck encoding_check(KeyCheck check) {
   switch (check) {
     case KeyCheck::kNone:
@@ -33,6 +42,7 @@ curve::PointCheck encoding_check(KeyCheck check) {
   return curve::PointCheck::kSubgroup;
 }
 
+// `what` names file and place.
 Error bad_point(std::string_view what, std::string_view reason) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", what, reason)};
 }
@@ -40,12 +50,14 @@ Error bad_point(std::string_view what, std::string_view reason) {
 // Little-endian Montgomery limbs, which must be below p. Advances `bytes`.
 template <class F>
 bool read_native(const std::uint8_t*& bytes, F& out) {
+  static_assert(sizeof(F) == F::kByteCount);  // the file's form is that of memory
   const auto limbs = field::load_le<F::kLimbCount>(bytes);
   bytes += F::kByteCount;
   out = F::from_montgomery(limbs);
   return field::less(limbs, F::Params::kModulus);
 }
 
+// Both halves are read, so that `bytes` advances past the element also when one is bad.
 template <class F>
 bool read_native(const std::uint8_t*& bytes, field::Quadratic<F>& out) {
   const bool low = read_native(bytes, out.c0);
@@ -57,6 +69,7 @@ bool read_native(const std::uint8_t*& bytes, field::Quadratic<F>& out) {
 template <class G>
 base::Result<Affine<G>> read_native_point(const std::uint8_t* bytes, KeyCheck check,
                                           std::string_view what) {
+  static_assert(sizeof(Affine<G>) == PointSource<G>::kPointBytes);
   Affine<G> point;
   const bool has_x = read_native(bytes, point.x);
   if (!read_native(bytes, point.y) || !has_x) {
@@ -71,6 +84,7 @@ base::Result<Affine<G>> read_native_point(const std::uint8_t* bytes, KeyCheck ch
   return point;
 }
 
+// bellman's form. No reader asks for it over BN254.
 template <class G>
 base::Result<Affine<G>> read_encoded_point(const std::uint8_t* bytes, KeyCheck check,
                                            std::string_view what) {
@@ -89,6 +103,7 @@ base::Result<Affine<G>> read_encoded_point(const std::uint8_t* bytes, KeyCheck c
 template <class G>
 base::Result<Affine<G>> read_point(const std::uint8_t* bytes, PointLayout layout, KeyCheck check,
                                    Infinity infinity, std::string_view what) {
+  CUZK_ASSERT(bytes != nullptr);
   CUZK_TRY(const Affine<G> point, layout == PointLayout::kNative
                                       ? read_native_point<G>(bytes, check, what)
                                       : read_encoded_point<G>(bytes, check, what));
@@ -120,6 +135,7 @@ base::Status check_points(const PointSource<G>& points, KeyCheck check, Infinity
     if (progress != nullptr) progress->advance(last - first);
   });
   const std::size_t bad = first_bad.load();
+  CUZK_ASSERT(bad <= points.size());
   if (bad == points.size()) return base::ok_status();
   // Read again for its sentence, which the scan does not make. The points may lie in a file that
   // others write to, so by now this one may be good.

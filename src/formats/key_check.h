@@ -1,4 +1,8 @@
 // How far the points of a key file are trusted: the levels, one point read, a whole query scanned.
+//
+// A full check of a key of many gigabytes takes longer than many proofs, and a prover gains nothing
+// by it: a bad point gives a proof that does not verify and is not given out. So the level is a
+// choice, and only what a verifier relies on is always checked.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +16,7 @@
 
 namespace cuzk::formats {
 
-// Each level includes the ones before it.
+// Each level includes the ones before it; they are compared by order.
 enum class KeyCheck {
   kNone,       // not looked at; a damaged point shows when the finished proof does not verify
   kCanonical,  // flag bits, coordinates below p, infinity only where it may be: a scan at disk
@@ -21,18 +25,21 @@ enum class KeyCheck {
   kSubgroup,   // and membership in the subgroup of order r
 };
 
-// What a reader of keys checks. The verifying key decides what is accepted, so its points are
-// always read and by default checked in full; the prover's queries can only make a proof that
-// fails.
+// What a reader of keys checks, and whom it tells how far it is. The verifying key decides what is
+// accepted, so its points are always read and by default checked in full; the prover's queries can
+// only make a proof that fails.
 struct KeyCheckOptions {
   KeyCheck verifying_key = KeyCheck::kSubgroup;
   KeyCheck queries = KeyCheck::kNone;
   base::ProgressSink* progress = nullptr;  // told of query scans; may be null
 };
 
+// Whether the point at infinity may stand in a place. bellperson's files have none; a zkey has it
+// for a wire that does not occur in a query.
 enum class Infinity { kRefused, kAccepted };
 
-// A named stretch of a key file, for `inspect` and for digests.
+// A named stretch of a key file, for `inspect` and for digests. Offsets count from the file's
+// start.
 struct SectionFacts {
   std::string name;
   std::uint64_t offset_bytes = 0, size_bytes = 0;

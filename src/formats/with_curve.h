@@ -1,6 +1,7 @@
 // From the curve that a file names at run time to the type that code is written for.
 //
 // The one place that lists the curves for dispatch; a new curve is added here and in curve_id.h.
+// Code below it is instantiated once a curve, so callers keep what depends on the curve small.
 #pragma once
 
 #include <type_traits>

@@ -28,6 +28,8 @@ struct Blinding {
   ~Blinding() { base::wipe(this, sizeof *this); }
 };
 
+// What one proof is made from. None of the three is null; all are shared and only read, so one key
+// and one shape serve any number of proofs at a time.
 template <class C>
 struct ProveInputs {
   std::shared_ptr<const ProvingKey<C>> key;
@@ -35,7 +37,7 @@ struct ProveInputs {
   std::shared_ptr<const r1cs::Assignment<typename C::Fr>> assignment;
   // Asked between stages and between pieces of the long ones; a cancelled proof is kCancelled.
   Control control = {};
-  // Of the shape, where the caller keeps it with the key; else each start makes its own.
+  // Of this very shape, where the caller keeps it with the key; else each start makes its own.
   std::shared_ptr<const r1cs::Density> density = {};
 };
 
@@ -54,12 +56,16 @@ struct MemoryPlan {
   }
 };
 
+// A proof between start and finish. Three states: begun, finished (once, whether well or not),
+// gone. One thread at a time; it may be another one than that of start. Dropping it unfinished
+// frees what it holds and is how a cancelled job ends.
 template <class C>
 class PendingProof {
  public:
   virtual ~PendingProof() = default;
   // Completes the proof; call once. Not yet verified: prove.h does that.
   virtual base::Result<Proof<C>> finish() = 0;
+  // Host memory that it holds, as the ledger counts it; at most the plan's pending_bytes.
   virtual std::uint64_t byte_count() const = 0;
 
   // For a proof that does not verify: the same one, with the same inputs and blinding, begun again
@@ -73,16 +79,20 @@ class PendingProof {
   virtual void blame() {}
 };
 
+// Who computes. Any number of threads may plan and start at a time; one that cannot hold so many
+// proofs lets them wait inside start.
 template <class C>
 class Backend {
  public:
   virtual ~Backend() = default;
+  // For messages and for the choice on a command line; lives as long as the backend.
   virtual std::string_view name() const = 0;
   // Fails when key, shape and (where given) assignment do not fit each other, with both numbers.
   virtual base::Result<MemoryPlan> plan(
       const ProvingKey<C>& key, const r1cs::Shape<typename C::Fr>& shape,
       const r1cs::Assignment<typename C::Fr>* assignment = nullptr) const = 0;
-  // Memory that is refused, here or in finish, is kResourceExhausted and leaves nothing behind.
+  // Never null when it succeeds. Memory that is refused, here or in finish, is kResourceExhausted
+  // and leaves nothing behind.
   virtual base::Result<std::unique_ptr<PendingProof<C>>> start(const ProveInputs<C>& inputs,
                                                                const Blinding<C>& blinding) = 0;
 };

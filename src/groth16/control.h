@@ -1,4 +1,8 @@
 // How a caller follows and stops long work: a progress sink, a stop token, a checkpoint.
+//
+// Stopping is cooperative. Work asks at the borders of its pieces, some milliseconds apart, and
+// then returns kCancelled by the ordinary way of errors, so that destructors free what it held. The
+// checkpoint (base/checkpoint.h) is the other reason to pause: more urgent work runs in between.
 #pragma once
 
 #include <stop_token>
@@ -16,6 +20,7 @@ struct Control {
   std::stop_token cancel = {};
   base::Checkpoint* checkpoint = nullptr;
 
+  // Progress. A stage counts in what it likes (points, transforms); watchers see the share done.
   void begin_stage(std::string_view name, std::uint64_t total_units) const {
     if (progress != nullptr) progress->begin_stage(name, total_units);
   }
@@ -37,7 +42,8 @@ struct Control {
   }
 };
 
-// A control as the checkpoint of a computation. Borrows it.
+// A control as the checkpoint of a computation. Borrows it. A "no" ends only the computation, which
+// then leaves its values half done: whoever started it asks check() afterwards for the error.
 class ControlCheckpoint final : public base::Checkpoint {
  public:
   explicit ControlCheckpoint(const Control& control) : control_(control) {}

@@ -1,23 +1,35 @@
 // Counts compared one by one; the first that differs is the error.
+//
+// Key, circuit and witness come from three files of different makers, and the sums below this room
+// index a mapped key without looking at its length again. So every length they rely on is compared
+// here, before the large buffers are taken. A few comparisons a proof: the density, which costs a
+// pass over the matrices, is the caller's. What counts cannot tell (a key of another circuit with
+// the same counts) shows when the finished proof is verified.
 #include "groth16/fit.h"
 
 #include <limits>
 #include <string>
 
+#include "base/check.h"
 #include "poly/domain.h"
 
 namespace cuzk::groth16 {
 namespace {
 
+// "<who> has <found> <what>, <why> <expected>": every refusal for a count reads alike.
 base::Error mismatch(const std::string& who, const std::string& what, std::size_t found,
                      const std::string& why, std::size_t expected) {
   return {base::ErrorKind::kMismatch, who + " has " + std::to_string(found) + " " + what + ", " +
                                           why + " " + std::to_string(expected)};
 }
 
+// The four queries that hold a point a variable. Dense queries (bellman's) leave out variables
+// whose density bit is clear, but never an input in A: the appended rows use each of them there.
 template <class C>
 base::Status check_queries(const ProvingKey<C>& key, const r1cs::Shape<typename C::Fr>& shape,
                            const r1cs::Density& density) {
+  CUZK_ASSERT(density.a_aux.size() == shape.aux_count && density.b_aux.size() == shape.aux_count);
+  CUZK_ASSERT(density.b_input.size() == shape.input_count);
   const std::size_t all = shape.variable_count();
   std::size_t a_count = all, b_count = all;
   std::string why = "the circuit's variables are";
@@ -47,10 +59,13 @@ base::Status check_queries(const ProvingKey<C>& key, const r1cs::Shape<typename 
 template <class C>
 base::Status check_key_fits(const ProvingKey<C>& key, const r1cs::Shape<typename C::Fr>& shape,
                             const r1cs::Density& density) {
+  // The shift of the domain's size below.
+  static_assert(C::Fr::kTwoAdicity < std::numeric_limits<std::size_t>::digits);
   if (shape.input_count == 0) {
     return base::Error{base::ErrorKind::kMalformed,
                        "the circuit has no input, not even the constant one"};
   }
+  // Places of points and columns of matrices are 32-bit numbers everywhere below.
   if (shape.variable_count() > std::numeric_limits<std::uint32_t>::max()) {
     return base::Error{base::ErrorKind::kUnsupported, "the circuit has " +
                                                           std::to_string(shape.variable_count()) +
@@ -79,6 +94,7 @@ base::Status check_key_fits(const ProvingKey<C>& key, const r1cs::Shape<typename
                     "its domain of " + std::to_string(domain_size) + " rows needs", h_count);
   }
   CUZK_TRY_STATUS(check_queries(key, shape, density));
+  // r delta and s delta are all that hides the sums of the witness in A and B.
   if (key.vk.delta_g1.is_infinity() || key.vk.delta_g2.is_infinity()) {
     return base::Error{base::ErrorKind::kMalformed,
                        key.name + " has the point at infinity for delta in " +

@@ -1,5 +1,5 @@
 // Whether a key, a circuit and a witness belong together: counts compared before anything is
-// computed.
+// computed. The errors name what a user can act on: the key, the query, both numbers.
 #pragma once
 
 #include "base/result.h"

@@ -1,6 +1,6 @@
 // Just enough of bellman's and snarkjs's layouts to check this room against keys of other people.
 // The readers of the product, with all their checks, live in formats/, which this room must not
-// know.
+// know. Test files are trusted: a malformed one ends the test by the value() of an error.
 #pragma once
 
 #include <cstring>
@@ -55,6 +55,7 @@ struct BellmanParams {
     end_offset = reader.offset();
   }
 
+  // Subgroup checks included: the vectors are the truth that this room is compared with.
   static curve::Bls12_381::G1Affine decode_g1(base::ByteSpan in) {
     return curve::decode_g1_uncompressed(in, curve::PointCheck::kSubgroup, "point").value();
   }
@@ -97,8 +98,10 @@ struct SnarkjsKey {
     const auto variables = header.u32_le("variables").value();
     shape->input_count = header.u32_le("public").value() + 1;
     shape->aux_count = variables - shape->input_count;
+    // The domain is stored as its size.
     const auto domain_size = header.u32_le("domain").value();
     while ((std::uint32_t{1} << key->domain_log2) < domain_size) ++key->domain_log2;
+    // snarkjs keeps points as they lie in our memory: affine, Montgomery, little-endian limbs.
     const auto read = [&](auto& point) {
       std::memcpy(&point, header.take(sizeof(point), "point").value().data(), sizeof(point));
     };
@@ -129,6 +132,8 @@ struct SnarkjsKey {
     return msm::PointSource<G>(bytes.data(), bytes.size() / kSize, msm::PointLayout::kNative);
   }
 
+  // Entries of A (matrix 0) and B (matrix 1) in any order; C is not in a zkey. The rows of the
+  // inputs are among them.
   void read_coefficients(base::ByteReader reader) {
     std::vector<std::map<std::uint32_t, std::vector<r1cs::Term>>> rows(2);
     std::uint32_t row_count = 0;

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/check.h"
 #include "groth16/backend.h"
 #include "groth16/qap.h"
 #include "groth16/setup.h"
@@ -45,6 +46,7 @@ std::vector<F> naive_lagrange(const std::vector<F>& points, const F& x) {
 template <class F>
 std::vector<F> naive_columns(const r1cs::Shape<F>& shape, const r1cs::SparseMatrix& matrix,
                              const std::vector<F>& lagrange) {
+  CUZK_ASSERT(matrix.row_count() <= lagrange.size());
   std::vector<F> out(shape.variable_count());
   for (std::size_t row = 0; row < matrix.row_count(); ++row) {
     for (const auto term : matrix.row(row)) {
@@ -54,7 +56,8 @@ std::vector<F> naive_columns(const r1cs::Shape<F>& shape, const r1cs::SparseMatr
   return out;
 }
 
-// The proof that the definition gives for a satisfied circuit with at most 2^10 rows.
+// The proof that the definition gives for a satisfied circuit with at most 2^10 rows. Letters of
+// Groth 2016, section 3.2: u, v, w the column polynomials at tau, z the assignment.
 template <class C>
 Proof<C> naive_proof(const r1cs::Shape<typename C::Fr>& shape,
                      const r1cs::Assignment<typename C::Fr>& assignment, const ToxicWaste<C>& waste,
@@ -66,6 +69,7 @@ Proof<C> naive_proof(const r1cs::Shape<typename C::Fr>& shape,
   auto u = naive_columns(shape, shape.a, lagrange);
   const auto v = naive_columns(shape, shape.b, lagrange);
   const auto w = naive_columns(shape, shape.c, lagrange);
+  // The appended rows "input_i * 0 = 0" have their one entry in A.
   for (std::size_t i = 0; i < shape.input_count && !shape.has_input_rows; ++i) {
     u[i] += lagrange[shape.constraint_count() + i];
   }

@@ -1,4 +1,10 @@
-// Groth16 keys and proofs as values (Groth, EUROCRYPT 2016).
+// Groth16 keys and proofs as values (Groth, "On the Size of Pairing-based Non-interactive
+// Arguments", EUROCRYPT 2016, section 3.2).
+//
+// One form for every source: whether a key came from bellperson, from snarkjs or from our own
+// set-up shows in three places only (convention, dense queries, layout of the points), and no
+// prover asks for more. Verifying keys and proofs are small and copied; proving keys are large,
+// borrow their points, and are shared.
 #pragma once
 
 #include <memory>
@@ -10,6 +16,7 @@
 
 namespace cuzk::groth16 {
 
+// Decides what a proof means, so readers check each point: on the curve and in the subgroup.
 template <class C>
 struct VerifyingKey {
   typename C::G1Affine alpha_g1, beta_g1;
@@ -22,6 +29,7 @@ struct VerifyingKey {
   bool operator==(const VerifyingKey&) const = default;
 };
 
+// Three points. Nothing is implied about them: verify (verify.h) checks curve and subgroup itself.
 template <class C>
 struct Proof {
   typename C::G1Affine a;

@@ -1,8 +1,13 @@
 // Per stage of the CPU backend (prove_cpu.cpp): what lives together, and the largest of it.
+//
+// The stages follow one another and each frees its scratch, so scratch is the largest of them, not
+// their sum: transforms; H by pieces; the walks over L and A (bitmap, then one piece of scalars);
+// B in G1; B in G2. Costs some hundred evaluations of msm/'s own formulas a sum.
 #include "groth16/memory.h"
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "groth16/query_sum.h"
 #include "groth16/quotient.h"
 #include "msm/msm.h"
@@ -26,6 +31,7 @@ std::uint64_t multiply_bytes_up_to(std::uint64_t count) {
   return most + most / 16 + kRoundings;
 }
 
+// A bitmap of `count` bits in whole words.
 std::uint64_t bits_bytes(std::uint64_t count) { return (count + 63) / 64 * 8; }
 
 }  // namespace
@@ -56,6 +62,8 @@ MemoryPlan plan_memory(const ProvingKey<C>& key, const WitnessCounts& counts) {
   plan.density_bytes = 2 * bits_bytes(counts.aux_count) + bits_bytes(counts.input_count);
   plan.finish_bytes =
       std::max(msm::bitmap_scratch_bytes<G2>(key.b_g2.size()), multiply_bytes_up_to<G2>(b_scalars));
+  // finish holds this and the pending proof, so peak_bytes covers it.
+  CUZK_ASSERT(plan.finish_bytes <= plan.msm_scratch_bytes);
   return plan;
 }
 
@@ -64,6 +72,7 @@ std::uint64_t proving_bytes(const ProvingKey<C>& key) {
   constexpr std::uint64_t kWordBytes = 2 * 8 + 4;  // bits, mask and rank of 64 variables
   WitnessCounts counts;
   counts.input_count = key.vk.ic.size();
+  // Nothing is known of the witness: every variable may be a scalar.
   counts.aux_count = key.l.size();
   counts.scalar_count = counts.input_count + counts.aux_count;
   counts.b_scalar_count = key.b_g2.size();

@@ -1,7 +1,8 @@
 // How much memory a proof takes: one account, for the backend's plan and for who only has a key.
 //
 // The figures are what the ledger will see (whole pages), save small buffers that stay on the heap.
-// Scratch depends on the CPU level and on the number of threads.
+// Scratch depends on the CPU level and on the number of threads. A plan that is too small would let
+// the ledger admit what then fails half-way; a test compares it with the peak that proofs reach.
 #pragma once
 
 #include <cstdint>

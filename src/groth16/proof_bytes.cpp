@@ -1,9 +1,13 @@
 // Places of A, B and C in 192 bytes, and the checks that a received proof must pass.
+//
+// Reading takes the square roots and the subgroup checks of three points; the length is looked at
+// before that, so that a file of another kind costs nothing.
 #include "groth16/proof_bytes.h"
 
 #include <algorithm>
 #include <string>
 
+#include "base/check.h"
 #include "curve/encoding.h"
 
 namespace cuzk::groth16 {
@@ -15,14 +19,18 @@ using curve::kG2CompressedBytes;
 
 constexpr std::size_t kBegin_B = kG1CompressedBytes;
 constexpr std::size_t kBegin_C = kBegin_B + kG2CompressedBytes;
+static_assert(kG1CompressedBytes == 48 && kG2CompressedBytes == 96);
 static_assert(kBegin_C + kG1CompressedBytes == kProofBytes);
 
+// Writes to all of `out`, which is one proof long.
 void encode_into(const Proof<Bls12_381>& proof, std::span<std::uint8_t> out) {
+  CUZK_ASSERT(out.size() == kProofBytes);
   curve::encode_compressed(proof.a, out.first(kBegin_B));
   curve::encode_compressed(proof.b, out.subspan(kBegin_B, kG2CompressedBytes));
   curve::encode_compressed(proof.c, out.subspan(kBegin_C));
 }
 
+// The encoding has a sign for infinity, but verify would say no to it (verify.cpp).
 base::Status refuse_infinity(bool is_infinity, const std::string& point) {
   if (!is_infinity) return base::ok_status();
   return base::Error{base::ErrorKind::kMalformed, point + " is the point at infinity"};

@@ -1,4 +1,8 @@
 // Proofs as Filecoin and ZCash write them: A (G1), B (G2), C (G1) compressed, 192 bytes, BLS12-381.
+//
+// The points are big-endian x with three flag bits on top (ZCash protocol specification, encoding
+// of BLS12-381). This is the only form of a proof that a chain sees, so reading is strict: one
+// proof has one encoding. Proofs of snarkjs are JSON and live in formats/.
 #pragma once
 
 #include <array>
@@ -15,6 +19,7 @@ namespace cuzk::groth16 {
 
 inline constexpr std::size_t kProofBytes = 192;
 
+// Any proof, also one that does not verify.
 std::array<std::uint8_t, kProofBytes> encode_proof(const Proof<curve::Bls12_381>& proof);
 // The proofs one after the other.
 base::Bytes encode_proofs(std::span<const Proof<curve::Bls12_381>> proofs);

@@ -1,4 +1,8 @@
 // start, finish, verify; and when verification fails, the search for the one to blame.
+//
+// Suspects in the order of what it costs to rule them out: the witness (every row is evaluated,
+// where the shape carries C), the device (the proof is made again elsewhere, with the same
+// blinding), and, when neither is it, the key.
 #include "groth16/prove.h"
 
 #include <optional>
@@ -6,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "groth16/random_scalar.h"
 #include "groth16/verify.h"
 #include "r1cs/checker.h"
@@ -49,8 +54,12 @@ base::Result<Blinding<C>> random_blinding() {
 
 namespace {
 
+// Against the key that made it and the inputs but ONE: what a verifier elsewhere will do.
 template <class C>
 base::Result<bool> verifies(const ProveInputs<C>& inputs, const Proof<C>& proof) {
+  CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
+  // The start that led here refused an assignment without ONE.
+  CUZK_ASSERT(!inputs.assignment->inputs.empty());
   return verify<C>(inputs.key->vk, std::span(inputs.assignment->inputs).subspan(1), proof);
 }
 
@@ -61,6 +70,8 @@ struct SecondOpinion {
   std::optional<Proof<C>> right;  // where it verifies
 };
 
+// Makes the proof elsewhere and verifies it there; when it is right the first maker is blamed. An
+// elsewhere that fails has no opinion, and the first failure stands; a cancel is passed on.
 template <class C>
 base::Result<SecondOpinion<C>> second_opinion(PendingProof<C>& pending,
                                               const ProveInputs<C>& inputs,
@@ -87,10 +98,12 @@ template <class C>
 base::Result<Proof<C>> prove_with_blinding(Backend<C>& backend, const ProveInputs<C>& inputs,
                                            const Blinding<C>& blinding) {
   CUZK_TRY(const auto pending, backend.start(inputs, blinding));
+  CUZK_ASSERT(pending != nullptr);
   CUZK_TRY(const auto proof, pending->finish());
   CUZK_TRY(const bool is_valid, verifies(inputs, proof));
   if (is_valid) return proof;
   base::Error failure = verification_failure(inputs);
+  // No processor proves a broken constraint: a second opinion would only cost time.
   if (failure.kind == base::ErrorKind::kUnsatisfied) return failure;
   CUZK_TRY(auto second, second_opinion(*pending, inputs, blinding));
   if (second.right) return *std::move(second.right);

@@ -1,5 +1,9 @@
 // A proof from inputs: start, finish, verify. Product code obtains proofs here: by prove, or, where
 // stages of several proofs overlap, by a backend's start and finish followed by checked_proof.
+//
+// Why every proof is verified: a damaged key, a witness that breaks a row or a processor that
+// computes wrongly all give three well-formed points. A verification costs milliseconds, a rejected
+// proof on a chain much more.
 #pragma once
 
 #include "groth16/backend.h"

@@ -3,10 +3,14 @@
 // start: a, b and the six transforms give the scalars of H (quotient.h); then the sums over H, L, A
 // and B in G1, and from them the proof's A and all of C. What is left for finish is the sum over B
 // in G2, whose inputs (the ones as a bitmap, the scalars with their places) are those of B in G1.
+//
+// Everything runs on the caller's thread and the pool of base/threads.h; the backend has no state,
+// so any number of threads may use one, each with the memory of its own plan.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
 
+#include "base/check.h"
 #include "base/scratch.h"
 #include "curve/scalar_multiply.h"
 #include "groth16/backend.h"
@@ -33,6 +37,7 @@ struct Layouts {
         b_aux{&density.b_aux, is_dense} {}
 };
 
+// The input run in the form of a witness, so that a walk treats both runs alike.
 template <class F>
 r1cs::CompactWitness<F> compact_inputs(const r1cs::Assignment<F>& assignment) {
   r1cs::CompactWitness<F> out;
@@ -46,6 +51,7 @@ struct BInputs {
   CountedOnes ones;
   SelectedScalars<F> scalars;
 
+  // Owns what it selects: the walk borrows the assignment, which may be gone before finish.
   static base::Result<BInputs> select(const QueryWalk<F>& walk) {
     BInputs out;
     CUZK_TRY(out.scalars,
@@ -59,6 +65,8 @@ struct BInputs {
   std::uint64_t byte_count() const { return ones.permit.bytes() + scalars.byte_count(); }
 };
 
+// What start leaves: A and C complete, B's inputs, s. Finished when `key_` is null. The witness's
+// values in `b_inputs_` are as secret as the assignment; s is wiped: it takes the blinding off B.
 template <class C>
 class CpuPendingProof final : public PendingProof<C> {
  public:
@@ -68,6 +76,7 @@ class CpuPendingProof final : public PendingProof<C> {
                   const curve::Affine<typename C::G1>& a, const curve::Affine<typename C::G1>& c,
                   Control control)
       : key_(std::move(key)), b_inputs_(std::move(b_inputs)), s_(s), control_(std::move(control)) {
+    CUZK_ASSERT(key_ != nullptr);
     proof_.a = a;
     proof_.c = c;
   }
@@ -88,6 +97,7 @@ class CpuPendingProof final : public PendingProof<C> {
     // Moved here, so that the memory is free when this returns, not when its owner goes.
     const auto key = std::move(key_);
     const auto inputs = std::move(b_inputs_);
+    // B = beta + b + s delta.
     CUZK_TRY(auto b, (sum_selected<typename C::G2, Fr>(key->b_g2, inputs.ones.bits, inputs.scalars,
                                                        control_, "B query in G2")));
     b += key->vk.beta_g2;
@@ -103,6 +113,7 @@ class CpuPendingProof final : public PendingProof<C> {
   Proof<C> proof_;
 };
 
+// Stateless; see the opening.
 template <class C>
 class CpuBackend final : public Backend<C> {
  public:
@@ -148,12 +159,14 @@ class CpuBackend final : public Backend<C> {
     // sums.
     CUZK_TRY(auto c, sum_h(inputs));
     const Layouts layouts(*density, key.has_dense_queries);
+    // L holds no inputs: their share of C is the verifier's.
     const r1cs::CompactWitness<Fr> no_inputs, input_run = compact_inputs(assignment);
     const QueryWalk<Fr> l_walk(no_inputs, layouts.all, assignment.aux, layouts.all);
     CUZK_TRY(const auto l, (sum_walk<G1, Fr>(key.l, l_walk, inputs.control, "L query")));
     const QueryWalk<Fr> a_walk(input_run, layouts.all, assignment.aux, layouts.a_aux);
     CUZK_TRY(auto a, (sum_walk<G1, Fr>(key.a, a_walk, inputs.control, "A query")));
     const QueryWalk<Fr> b_walk(input_run, layouts.b_input, assignment.aux, layouts.b_aux);
+    CUZK_ASSERT(b_walk.point_count() == key.b_g1.size() && key.b_g1.size() == key.b_g2.size());
     CUZK_TRY(auto b_inputs, BInputs<Fr>::select(b_walk));
     CUZK_TRY(auto b, (sum_selected<G1, Fr>(key.b_g1, b_inputs.ones.bits, b_inputs.scalars,
                                            inputs.control, "B query in G1")));
@@ -172,6 +185,7 @@ class CpuBackend final : public Backend<C> {
         inputs.key, std::move(b_inputs), s, a.to_affine(), c.to_affine(), inputs.control));
   }
 
+  // The H query's share of C. The scalars, half of the evaluation's memory, are freed on return.
   base::Result<curve::Jacobian<G1>> sum_h(const ProveInputs<C>& inputs) {
     const ProvingKey<C>& key = *inputs.key;
     CUZK_TRY(const auto scalars,
@@ -197,6 +211,7 @@ class CpuBackend final : public Backend<C> {
     return std::shared_ptr<const r1cs::Density>(std::move(counted), density);
   }
 
+  // Shared as a whole: the permit is given back when the last user of the density goes.
   struct CountedDensity {
     base::Permit permit;
     r1cs::Density density;

@@ -1,10 +1,16 @@
 // Domains of both conventions and the Lagrange basis by batch inversion.
+//
+// Which root of unity a key was built on is nowhere written in the key: it follows from the
+// convention, and a wrong one gives proofs that do not verify. So it is derived here, once, for
+// CPUs and cards. The basis costs about six products an element: Montgomery's trick shares one
+// inversion among a block.
 #include "groth16/qap.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/threads.h"
 
 namespace cuzk::groth16 {
@@ -16,6 +22,8 @@ constexpr std::size_t kLagrangeBlock = 4096;  // elements a batch inversion cove
 
 template <class F>
 F smallest_nonresidue_root() {
+  // Euler's criterion: x^((p-1)/2) is 1 for squares and -1 for the others. Few candidates are
+  // tried.
   const auto half_order = field::half(F::Constants::modulus_minus(1));
   std::uint64_t candidate = 2;
   while (F::from_u64(candidate).pow(half_order).is_one()) ++candidate;
@@ -43,13 +51,19 @@ template <class F>
 base::Result<QapDomain<F>> make_qap_domain(QapConvention convention, std::size_t size_log2) {
   CUZK_TRY(const QapRoots<F> roots, qap_roots<F>(convention, size_log2));
   CUZK_TRY(auto domain, poly::Domain<F>::create(size_log2, roots.omega));
+  // The coset does not meet the domain, so z has an inverse: a generator's order exceeds any
+  // domain's, and the other shift has twice the domain's order.
+  CUZK_ASSERT(!domain.vanishing_at(roots.shift).is_zero());
   return QapDomain<F>{std::move(domain), roots.shift};
 }
 
 template <class F>
 void lagrange_basis_at(const poly::Domain<F>& domain, const F& x, const F& scale, std::size_t first,
                        std::span<F> out) {
-  const F common = scale * domain.vanishing_at(x) * F::from_u64(domain.size()).inverse();
+  CUZK_ASSERT(first + out.size() <= domain.size());
+  const F vanishing = domain.vanishing_at(x);
+  CUZK_ASSERT(!vanishing.is_zero());  // else a difference below is zero
+  const F common = scale * vanishing * F::from_u64(domain.size()).inverse();
   const std::size_t block_count = (out.size() + kLagrangeBlock - 1) / kLagrangeBlock;
   base::parallel_for(0, block_count, 1, [&](std::size_t block_first, std::size_t block_last) {
     std::vector<F> differences(kLagrangeBlock), scratch(kLagrangeBlock);

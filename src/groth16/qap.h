@@ -14,7 +14,8 @@
 
 namespace cuzk::groth16 {
 
-// A domain with the shift that a convention prescribes.
+// A domain with the shift that a convention prescribes. The coset shift * domain never meets the
+// domain, so the vanishing polynomial has an inverse on it.
 template <class F>
 struct QapDomain {
   poly::Domain<F> domain;
@@ -51,7 +52,8 @@ void lagrange_basis_at(const poly::Domain<F>& domain, const F& x, const F& scale
                        std::span<F> out);
 
 // The appended row "input_i * 0 = 0" makes row constraint_count() + i of a the value of input i and
-// of b and c zero. out[j] = row first_row + j of a (rows past the last are zero).
+// of b and c zero. out[j] = row first_row + j of a (rows past the last are zero). Single-threaded,
+// as r1cs::evaluate_rows: callers give blocks of rows to threads.
 template <class F>
 void evaluate_a_rows(const r1cs::Shape<F>& shape, const r1cs::Assignment<F>& assignment,
                      std::size_t first_row, std::span<F> out);

@@ -1,9 +1,14 @@
 // Prefix counts over words of 64 variables, so that any block of a witness can be read alone.
+//
+// The rank of a variable (how many before it are selected, how many are scalars) is a note at the
+// block's start plus popcounts inside it: the two-level rank directory of succinct bit vectors
+// (Jacobson 1989), with one level walked instead of stored.
 #include "groth16/query.h"
 
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
 #include "base/threads.h"
 
 namespace cuzk::groth16 {
@@ -14,6 +19,7 @@ constexpr std::size_t kBlockWords = 256;
 
 // The word of variables that the segment selects; past the last variable every bit is clear.
 std::uint64_t selected_word(const QuerySegment& segment, std::size_t word, std::size_t size) {
+  CUZK_DEBUG_ASSERT(64 * word < size);
   if (segment.density != nullptr) return segment.density->words()[word];
   const std::size_t left = size - 64 * word;
   return left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
@@ -43,6 +49,9 @@ QueryWalk<F>::QueryWalk(const r1cs::CompactWitness<F>& inputs, QuerySegment inpu
                         const r1cs::CompactWitness<F>& aux, QuerySegment aux_segment) {
   append_run(inputs, input_segment, runs_[0]);
   append_run(aux, aux_segment, runs_[1]);
+  CUZK_ASSERT(scalar_count_ <= point_count_);
+  // Places are 32-bit numbers: check_key_fits refuses more variables than that.
+  CUZK_ASSERT(point_count_ <= std::uint64_t{1} << 32);
 }
 
 template <class F>
@@ -52,6 +61,7 @@ void QueryWalk<F>::append_run(const r1cs::CompactWitness<F>& witness, QuerySegme
   run.witness = &witness;
   run.segment = segment;
   const auto mask = witness.scalar_mask().words();
+  CUZK_ASSERT(mask.size() == witness.bits().words().size());
   std::size_t scalar_rank = 0;
   // The run continues the counts of the one before it: its points lie behind that one's.
   for (std::size_t word = 0; word < mask.size(); ++word) {
@@ -80,6 +90,7 @@ base::BitVector QueryWalk<F>::ones() const {
       out.push(is_gathered ? compressed(value, selected) : value, unsigned(count));
     }
   }
+  CUZK_ASSERT(out.size() == point_count_);
   return out;
 }
 
@@ -87,6 +98,8 @@ template <class F>
 void QueryWalk<F>::scalars(std::size_t first, std::span<std::uint32_t> indices,
                            std::span<Canonical> values) const {
   CUZK_ASSERT(indices.size() == values.size() && first + values.size() <= scalar_count_);
+  // Each block writes places of its own. One behind the range is left at once, one before it is
+  // only counted over.
   for (const Run& run : runs_) {
     base::parallel_for(0, run.blocks.size(), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {

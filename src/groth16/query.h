@@ -3,7 +3,8 @@
 // A query holds a point for every variable (snarkjs) or only for those whose density bit is set
 // (bellman), inputs first, then aux. The walk finds the place of a variable's point by counting
 // density bits, so a variable that is a bit never becomes a field element, and only the scalars of
-// one piece are converted at a time.
+// one piece are converted at a time. Building a walk and ones() read each word of 64 variables
+// once; an index of all points would take 4 bytes a variable instead.
 #pragma once
 
 #include <array>
@@ -25,7 +26,8 @@ struct QuerySegment {
   bool is_packed = false;
 };
 
-// The variables of one witness seen through the layout of one query. Borrows everything.
+// The variables of one witness seen through the layout of one query. Borrows everything. Immutable,
+// so any number of threads may read one. scalar_count() <= point_count() always.
 template <class F>
 class QueryWalk {
  public:
@@ -56,6 +58,7 @@ class QueryWalk {
     std::size_t scalar_rank;      // scalars of the witness before it, selected or not
     std::size_t selected_before;  // selected scalars before it, over both runs
   };
+  // One of the two runs with its notes, one a block, in order.
   struct Run {
     const r1cs::CompactWitness<F>* witness;
     QuerySegment segment;

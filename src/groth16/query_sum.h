@@ -1,10 +1,14 @@
 // The point that a witness makes of a query: the sum of the bases of its ones, and a Pippenger over
 // its scalars, piece by piece.
+//
+// In sealing circuits most variables are bits, so a query of a hundred million points is mostly one
+// addition a set bit (msm::sum_by_bitmap) and only some per cent of it a real multiplication.
 #pragma once
 
 #include <algorithm>
 #include <string_view>
 
+#include "base/check.h"
 #include "base/ledger.h"
 #include "base/scratch.h"
 #include "groth16/control.h"
@@ -41,7 +45,8 @@ struct SelectedScalars {
   std::uint64_t byte_count() const { return indices.byte_count() + values.byte_count(); }
 };
 
-// The ones of a query as a bitmap, counted.
+// The ones of a query as a bitmap, counted. Admitted before it is built: the bitmap of a large
+// circuit is many megabytes.
 struct CountedOnes {
   base::Permit permit;
   base::BitVector bits;
@@ -68,6 +73,8 @@ base::Result<curve::Jacobian<G>> sum_selected(const msm::PointSource<G>& bases,
                                               const SelectedScalars<F>& scalars,
                                               const Control& control, std::string_view stage,
                                               std::size_t piece_scalars = kPieceScalars) {
+  CUZK_ASSERT(ones.size() == bases.size() && piece_scalars > 0);
+  CUZK_ASSERT(scalars.indices.size() == scalars.values.size());
   control.begin_stage(stage, 1 + scalars.values.size());
   ControlCheckpoint checkpoint(control);
   auto sum = msm::sum_by_bitmap<G>(bases, ones.words(), &checkpoint);
@@ -89,10 +96,12 @@ base::Result<curve::Jacobian<G>> sum_walk(const msm::PointSource<G>& bases,
                                           const QueryWalk<F>& walk, const Control& control,
                                           std::string_view stage,
                                           std::size_t piece_scalars = kPieceScalars) {
+  CUZK_ASSERT(walk.point_count() == bases.size() && piece_scalars > 0);
   control.begin_stage(stage, 1 + walk.scalar_count());
   ControlCheckpoint checkpoint(control);
   auto sum = curve::Jacobian<G>::infinity();
   {
+    // The bitmap goes before the scalars come: the plan (memory.cpp) counts the larger of the two.
     CUZK_TRY(const auto ones,
              CountedOnes::of(walk, base::MemoryCategory::kMsmScratch, "ones of one query"));
     sum = msm::sum_by_bitmap<G>(bases, ones.bits.words(), &checkpoint);
@@ -114,12 +123,13 @@ base::Result<curve::Jacobian<G>> sum_walk(const msm::PointSource<G>& bases,
   return sum;
 }
 
-// The sum over a full query without indices.
+// The sum over a full query without indices, all of whose scalars are there: H.
 template <class G>
 base::Result<curve::Jacobian<G>> sum_all(
     const msm::PointSource<G>& bases,
     std::span<const field::Canonical<typename G::Scalar::Params>> scalars, const Control& control,
     std::string_view stage, std::size_t piece_scalars = kPieceScalars) {
+  CUZK_ASSERT(scalars.size() <= bases.size() && piece_scalars > 0);
   control.begin_stage(stage, scalars.size());
   ControlCheckpoint checkpoint(control);
   auto sum = curve::Jacobian<G>::infinity();

@@ -1,10 +1,15 @@
 // Evaluation by blocks of rows, then transforms in place; quotient.h says why there are six.
+//
+// The order keeps two buffers enough: a is evaluated and taken to the coset, then b, then their
+// product overwrites a and b's buffer is free for c. Time: six transforms of size m, and each row
+// of a and of b twice.
 #include "groth16/quotient.h"
 
 #include <algorithm>
 #include <array>
 #include <new>
 
+#include "base/check.h"
 #include "base/threads.h"
 
 namespace cuzk::groth16 {
@@ -26,6 +31,8 @@ void for_row_blocks(std::span<F> values, base::Checkpoint& checkpoint, const Bod
   });
 }
 
+// values[i] = body(values[i], i) on all threads. A product an element at most, little beside a
+// transform, so nobody is asked in between.
 template <class F, class Body>
 void pointwise(std::span<F> values, const Body& body) {
   base::parallel_for(0, values.size(), kElementGrain, [&](std::size_t begin, std::size_t end) {
@@ -33,7 +40,9 @@ void pointwise(std::span<F> values, const Body& body) {
   });
 }
 
-// One proof's evaluation: the two buffers and what they are made from.
+// One proof's evaluation: what the two buffers are made from. Borrows everything. After a step that
+// was stopped the buffers mean nothing; each function then returns kCancelled and is not called
+// again.
 template <class F>
 class Quotient {
  public:
@@ -47,6 +56,7 @@ class Quotient {
 
   // The product of a and b on the coset, as values. The result lies in `a`; `b` is free afterwards.
   base::Status form_coset_product(std::span<F> a, std::span<F> b) {
+    CUZK_ASSERT(a.size() == qap_.domain.size() && b.size() == qap_.domain.size());
     for_row_blocks(a, checkpoint_, [&](std::size_t first, std::span<F> out) {
       evaluate_a_rows(shape_, assignment_, first, out);
     });
@@ -83,6 +93,7 @@ class Quotient {
   }
 
  private:
+  // Values on the domain to values on the coset, through the coefficients: two transforms.
   base::Status to_coset(std::span<F> values) {
     qap_.domain.inverse(values, &checkpoint_);
     CUZK_TRY_STATUS(step());
@@ -103,6 +114,7 @@ template <class F>
 QuotientScalars<F>::QuotientScalars(base::Buffer<F> values, std::size_t count)
     : storage_(std::move(values)) {
   static_assert(sizeof(Canonical) == sizeof(F) && alignof(Canonical) == alignof(F));
+  CUZK_ASSERT(count <= storage_.size());
   if (count == 0) return;
   // In place: each value is read whole before its canonical form takes the same bytes.
   F* const source = storage_.data();
@@ -124,6 +136,7 @@ base::Result<QuotientScalars<F>> quotient_scalars(const r1cs::Shape<F>& shape,
   control.begin_stage(kStage, kStageUnits);
   CUZK_TRY(const QapDomain<F> qap, make_qap_domain<F>(convention, domain_log2));
   const std::size_t m = qap.domain.size();
+  CUZK_ASSERT(shape.qap_row_count() <= m);  // else rows would be left out unseen (fit.h)
   constexpr auto kCategory = base::MemoryCategory::kEvaluation;
   CUZK_TRY(auto product, base::Buffer<F>::allocate(m, kCategory, "evaluation of a"));
   CUZK_TRY(auto other, base::Buffer<F>::allocate(m, kCategory, "evaluation of b"));

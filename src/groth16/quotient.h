@@ -14,11 +14,13 @@
 
 namespace cuzk::groth16 {
 
-// The scalars of an H query in canonical form, in the buffer they were computed in.
+// The scalars of an H query in canonical form, in the buffer they were computed in. Movable; the
+// span stays valid, as the buffer's pages do not move.
 template <class F>
 class QuotientScalars {
  public:
   using Canonical = field::Canonical<typename F::Params>;
+  // Converts the first `count` of `values` where they lie; the rest is not looked at.
   QuotientScalars(base::Buffer<F> values, std::size_t count);
   std::span<const Canonical> values() const noexcept { return values_; }
 

@@ -1,4 +1,7 @@
 // Field elements that nobody can predict, uniform below the modulus.
+//
+// For blinding and for the secrets of a development set-up. With a biased r or s each proof
+// would say a little about the witness, so no residue is favoured. The bytes drawn are wiped.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +20,7 @@ template <class F>
 base::Result<F> random_scalar() {
   using Canonical = field::Canonical<typename F::Params>;
   std::uint8_t bytes[F::kByteCount];
+  static_assert(F::kBitCount <= 8 * F::kByteCount);
   constexpr unsigned kSpareBits = 8 * F::kByteCount - F::kBitCount;
   static_assert(kSpareBits < 8);
   while (true) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "base/ledger.h"
 #include "base/scratch.h"
 #include "base/threads.h"
@@ -50,6 +51,7 @@ struct QapValues {
 template <class F>
 void add_columns(const r1cs::Shape<F>& shape, const r1cs::SparseMatrix& matrix,
                  std::span<const F> weights, std::span<F> out) {
+  CUZK_ASSERT(out.size() == shape.variable_count() && matrix.row_count() <= weights.size());
   const std::size_t share = (out.size() + base::thread_count() - 1) / base::thread_count();
   base::parallel_for(0, base::thread_count(), 1, [&](std::size_t begin, std::size_t end) {
     const std::size_t first = begin * share, last = std::min(end * share, out.size());
@@ -62,6 +64,7 @@ void add_columns(const r1cs::Shape<F>& shape, const r1cs::SparseMatrix& matrix,
   });
 }
 
+// u, v and w at tau: one Lagrange basis over the rows, then a pass over each matrix.
 template <class F>
 base::Result<QapValues<F>> qap_values_at(const r1cs::Shape<F>& shape, const poly::Domain<F>& domain,
                                          const F& tau) {
@@ -106,7 +109,9 @@ class TableMultiplier : public GeneratorMultiplier<C> {
   msm::FixedBase<typename C::G2> g2_;
 };
 
-// One set-up in progress.
+// One set-up in progress, run() once: constants, IC and L, A, B, H, in the order that lets the
+// values at tau go as early as possible. Borrows shape, secrets and control. An error leaves it
+// half done and it is dropped.
 template <class C>
 class Setup {
  public:
@@ -154,6 +159,7 @@ class Setup {
   }
 
  private:
+  // A single multiple of a generator; the queries go through the tables of a multiplier instead.
   template <class G>
   static curve::Affine<G> multiple(const Fr& scalar) {
     return curve::scale_member<G>(G::generator(), scalar).to_affine();
@@ -208,7 +214,9 @@ class Setup {
     return multiply<G1>(writer(inputs, waste_.delta), storage_.l.span(), "set-up: L query");
   }
 
+  // beta u_i + alpha v_i + w_i.
   Fr combined(std::size_t i) const {
+    CUZK_DEBUG_ASSERT(i < shape_.variable_count());
     return waste_.beta * values_.u[i] + waste_.alpha * values_.v[i] + values_.w[i];
   }
 
@@ -228,6 +236,7 @@ class Setup {
   template <class G>
   base::Status make_query(std::span<const Fr> values, std::string_view stage,
                           base::Buffer<curve::Affine<G>>& out) {
+    CUZK_ASSERT(values.size() == shape_.variable_count());  // not let go yet
     if (!key_.has_dense_queries) {
       CUZK_TRY(out, base::Buffer<curve::Affine<G>>::allocate(values.size(),
                                                              base::MemoryCategory::kSrs, stage));
@@ -251,6 +260,7 @@ class Setup {
     return multiply<G>(write, out.span(), stage);
   }
 
+  // m - 1 points or m, by the convention (keys.h). The order of a coset's points is the domain's.
   base::Status make_h() {
     const std::size_t m = qap_.domain.size();
     const bool is_odd_coset = key_.convention == QapConvention::kOddCosetLagrange;
@@ -261,6 +271,7 @@ class Setup {
     // coset's Lagrange polynomials, which are the domain's at tau / shift.
     const Fr vanishing = qap_.domain.vanishing_at(waste_.tau);
     const Fr z = is_odd_coset ? qap_.domain.vanishing_at(qap_.shift) : Fr::one();
+    CUZK_ASSERT(!z.is_zero() && !vanishing.is_zero());  // setup() refuses a tau in the domain
     const Fr scale = vanishing * (z * waste_.delta).inverse();
     const ScalarWriter powers = [&](std::size_t first, std::span<Canonical> out) {
       Fr power = waste_.tau.pow(static_cast<std::uint64_t>(first)) * scale;
@@ -283,7 +294,11 @@ class Setup {
     return msm::PointSource<G>(points.span());
   }
 
+  // The key with its points: the arrays move into shared storage, which the key owns and borrows.
   std::shared_ptr<const ProvingKey<C>> finished_key() {
+    CUZK_ASSERT(key_.vk.ic.size() == shape_.input_count);
+    CUZK_ASSERT(storage_.l.size() == shape_.aux_count);
+    CUZK_ASSERT(storage_.b_g1.size() == storage_.b_g2.size());
     const auto storage = std::make_shared<const KeyStorage<C>>(std::move(storage_));
     key_.h = source<G1>(storage->h);
     key_.l = source<G1>(storage->l);
@@ -306,13 +321,15 @@ class Setup {
   ProvingKey<C> key_;
 };
 
-// Whether x lies in the group of all 2^k-th roots of unity, hence perhaps in a domain or its coset.
+// Whether x lies in the group of all 2^s-th roots of unity, s the field's two-adicity, hence
+// perhaps in a domain or its coset.
 template <class F>
 bool has_two_power_order(F x) {
   for (std::size_t i = 0; i < F::kTwoAdicity; ++i) x = x.squared();
   return x.is_one();
 }
 
+// What a set-up cannot do with a shape, whoever made it.
 template <class F>
 base::Status check_shape(const r1cs::Shape<F>& shape) {
   if (!shape.has_c) {
@@ -360,6 +377,7 @@ base::Result<std::shared_ptr<const ProvingKey<C>>> setup(const r1cs::Shape<typen
   }
   CUZK_TRY(auto qap, make_qap_domain<typename C::Fr>(
                          convention, poly::domain_size_log2(shape.qap_row_count())));
+  CUZK_ASSERT(qap.domain.size() >= shape.qap_row_count());
   const auto x = waste.tau * qap.shift.inverse();
   if (qap.domain.vanishing_at(waste.tau).is_zero() ||
       (convention == QapConvention::kOddCosetLagrange && qap.domain.vanishing_at(x).is_zero())) {

@@ -1,4 +1,8 @@
 // Development set-up: a key whose secrets were known to this process. NEVER for production.
+//
+// Production keys come out of a ceremony (Bowe, Gabizon, Miers 2017) in which nobody learns the
+// secrets. This one is for tests, benchmarks and networks of one's own; its keys have the form of
+// theirs, so all that reads, proves and verifies is the same.
 #pragma once
 
 #include <memory>

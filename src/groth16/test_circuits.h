@@ -35,6 +35,7 @@ class Random {
   std::uint64_t state_;
 };
 
+// A variable by its place among the inputs or among the aux.
 struct Variable {
   bool is_input;
   std::uint32_t index;

@@ -1,4 +1,8 @@
 // Checks of counts and points, then one pairing product for a proof or for a batch.
+//
+// All pairings of an equation share one final exponentiation: a proof costs four Miller loops and
+// one of those, a batch of n costs n + 3 and one. A batch is a random combination of its equations
+// (Bellare, Garay, Rabin 1998), so it says that one is wrong, not which.
 #include "groth16/verify.h"
 
 #include <array>
@@ -6,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/random.h"
 #include "base/scratch.h"
 #include "base/threads.h"
@@ -17,6 +22,7 @@
 namespace cuzk::groth16 {
 namespace {
 
+// An error, not a "no": a wrong count is a mistake of whoever asks, and no proof fits it.
 template <class C>
 base::Status check_input_count(const VerifyingKey<C>& key, std::size_t count,
                                const std::string& prefix) {
@@ -53,6 +59,7 @@ constexpr std::size_t kSharedDoublingsMax = 32;
 template <class C>
 curve::Jacobian<typename C::G1> combine_inputs(const VerifyingKey<C>& key,
                                                std::span<const typename C::Fr> scalars) {
+  CUZK_ASSERT(scalars.size() == key.ic.size());
   if (scalars.size() <= kSharedDoublingsMax) {
     return curve::scale_members<typename C::G1>(
         std::span<const curve::Affine<typename C::G1>>(key.ic), scalars);
@@ -68,6 +75,7 @@ curve::Jacobian<typename C::G1> combine_inputs(const VerifyingKey<C>& key,
 // errors of several wrong proofs cancel with probability 2^-128.
 template <class C>
 base::Result<std::vector<typename C::FrCanonical>> random_weights(std::size_t count) {
+  static_assert(C::Fr::kBitCount > 128);  // so that each is canonical as drawn
   std::vector<std::uint64_t> words(2 * count);
   CUZK_TRY_STATUS(base::fill_random(
       {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * sizeof(std::uint64_t)}));
@@ -85,6 +93,7 @@ std::vector<typename C::Fr> weighted_inputs(
     std::span<const std::vector<typename C::Fr>> public_inputs,
     std::span<const typename C::FrCanonical> weights, std::size_t input_count) {
   using Fr = typename C::Fr;
+  CUZK_ASSERT(public_inputs.size() == weights.size());
   std::vector<Fr> sums(1 + input_count);
   for (std::size_t j = 0; j < weights.size(); ++j) {
     const Fr weight = Fr::from_canonical(weights[j]);

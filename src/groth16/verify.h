@@ -1,4 +1,7 @@
 // Verification of one proof or many.
+//
+// Takes any three points for a proof, whoever sent them. The key is trusted: its reader has checked
+// its points. Runs on all threads; a proof takes some milliseconds.
 #pragma once
 
 #include <span>

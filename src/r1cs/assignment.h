@@ -6,6 +6,10 @@
 // bit is zero). Which variables are bits is a property of the circuit, not of the witness, except
 // for foreign witnesses, where values 0 and 1 are classified on arrival. Not thread-safe while
 // growing.
+//
+// A variable's scalar is found by rank: the count of scalars before its word of 64, plus a
+// popcount. A circuit of 130 million variables, nearly all bits, takes a small part of the 4 GB
+// that as many field elements would.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +18,13 @@
 #include <vector>
 
 #include "base/bit_vector.h"
+#include "base/check.h"
 
 namespace cuzk::r1cs {
 
 // The values of variables in order of allocation; grown by one thread, then read by any number.
+// Always: bits_ and scalar_mask_ have one bit a variable, no variable is set in both, scalars_ has
+// one value a set bit of the mask, and rank_before_word_ has one count a word.
 template <class F>
 class CompactWitness {
  public:
@@ -33,7 +40,8 @@ class CompactWitness {
     bits_.push(values, count);
     push_mask(0, count);
   }
-  // Appends `count` boolean variables, 64 a word; bits past them in the last word are clear.
+  // Appends `count` boolean variables, 64 a word; bits past them in the last word are clear. No
+  // scalar among them, so all new words have the same rank.
   void push_bit_words(std::span<const std::uint64_t> words, std::size_t count) {
     bits_.append(words, count);
     scalar_mask_.resize(scalar_mask_.size() + count);
@@ -51,8 +59,10 @@ class CompactWitness {
     push_scalar(value);
   }
 
-  // Appends all variables of `other`, which may have been made on another thread.
+  // Appends all variables of `other`, which may have been made on another thread. The ranks of the
+  // words from the last one on are counted anew: they are shifted against those of `other`.
   void append(const CompactWitness& other) {
+    CUZK_ASSERT(this != &other);
     bits_.append(other.bits_.words(), other.size());
     std::size_t word = rank_before_word_.size();
     std::size_t rank = scalars_.size();
@@ -65,6 +75,7 @@ class CompactWitness {
       rank_before_word_[word] = static_cast<std::uint32_t>(rank);
       rank += std::size_t(__builtin_popcountll(words[word]));
     }
+    CUZK_ASSERT(rank == scalars_.size() && bits_.size() == scalar_mask_.size());
   }
 
   std::size_t size() const noexcept { return bits_.size(); }
@@ -73,11 +84,14 @@ class CompactWitness {
   bool bit(std::size_t i) const { return bits_.get(i); }
   // How many scalars precede variable i: the place of variable i in scalars() when it is one.
   std::size_t scalar_rank(std::size_t i) const {
+    CUZK_DEBUG_ASSERT(i < size());
     const std::uint64_t word = scalar_mask_.words()[i / 64];
     const std::uint64_t below = word & ((std::uint64_t{1} << (i % 64)) - 1);
     return rank_before_word_[i / 64] + std::size_t(__builtin_popcountll(below));
   }
+  // Of either kind, as a field element; where many are read, ask for bits and scalars apart.
   F value(std::size_t i) const {
+    CUZK_DEBUG_ASSERT(i < size());
     if (is_scalar(i)) return scalars_[scalar_rank(i)];
     return bit(i) ? F::one() : F::zero();
   }
@@ -90,6 +104,7 @@ class CompactWitness {
   }
 
  private:
+  // After the bits, before the scalar: a new word's rank counts what was there before this push.
   void push_mask(std::uint64_t mask, unsigned count) {
     const std::size_t words_before = scalar_mask_.words().size();
     scalar_mask_.push(mask, count);
@@ -109,6 +124,7 @@ class CompactWitness {
 };
 
 // A full assignment. inputs[0] is ONE, then the public inputs; aux are the private variables.
+// Shapes number their columns in this order.
 template <class F>
 struct Assignment {
   std::vector<F> inputs;

@@ -39,6 +39,7 @@ class ShapeBuilder {
   using Field = F;
   using Term = LinearTerm<F>;
   using Terms = std::span<const Term>;
+  // A field element of the circuit; its value is the witness pass's affair.
   struct Number {
     Variable variable;
   };
@@ -147,6 +148,9 @@ class ShapeBuilder {
     shape.input_count = input_count_;
     shape.aux_count = aux_count_;
     CUZK_ASSERT(shape.variable_count() <= 0xffffffff);
+    CUZK_ASSERT(a_.row_count() == row_count_ && b_.row_count() == row_count_ &&
+                c_.row_count() == row_count_);
+    // Only now is it known how many inputs there are, behind which the aux columns stand.
     for (SparseMatrix* matrix : {&a_, &b_, &c_}) {
       for (cuzk::r1cs::Term& term : matrix->terms) {
         const Variable variable = Variable::from_key(term.column);
@@ -195,8 +199,10 @@ class ShapeBuilder {
     }
     return true;
   }
-  // Sorted by variable, equal variables summed. Lives until the next call.
+  // Sorted by variable, equal variables summed. Lives until the next call. Gadgets mostly give
+  // terms in order, so that this is the exception.
   Terms merged(Terms terms) {
+    CUZK_ASSERT(!terms.empty());
     scratch_.assign(terms.begin(), terms.end());
     std::sort(scratch_.begin(), scratch_.end(),
               [](const Term& x, const Term& y) { return x.variable.key() < y.variable.key(); });
@@ -211,6 +217,7 @@ class ShapeBuilder {
     return Terms(scratch_).first(last + 1);
   }
 
+  // Rows so far, in all three matrices alike; row_count_ counts repeated ones each time.
   SparseMatrix a_, b_, c_;
   CoefficientTable<F> coefficients_;
   std::uint32_t input_count_ = 1, aux_count_ = 0;

@@ -43,7 +43,7 @@ std::string number_text(const F& x) {
   return "0x" + base::to_hex(bytes);
 }
 
-// The value of a column, inputs first.
+// The value of a column, inputs first, as Shape numbers them.
 template <class F>
 F value_of(const Shape<F>& shape, const Assignment<F>& assignment, std::uint32_t column) {
   return column < shape.input_count ? assignment.inputs[column]
@@ -82,7 +82,8 @@ std::string row_text(const Shape<F>& shape, const SparseMatrix& matrix, std::siz
 template <class F>
 std::optional<BrokenConstraint<F>> first_broken_constraint(const Shape<F>& shape,
                                                            const Assignment<F>& assignment) {
-  CUZK_ASSERT(shape.has_c);
+  CUZK_ASSERT(shape.has_c && shape.b.row_count() == shape.constraint_count() &&
+              shape.c.row_count() == shape.constraint_count());
   const std::size_t rows = shape.constraint_count();
   std::atomic<std::size_t> first{std::numeric_limits<std::size_t>::max()};
   const std::size_t blocks = (rows + kBlockRows - 1) / kBlockRows;
@@ -90,6 +91,7 @@ std::optional<BrokenConstraint<F>> first_broken_constraint(const Shape<F>& shape
     std::vector<F> a(kBlockRows), b(kBlockRows), c(kBlockRows);
     for (std::size_t block = begin; block < end; ++block) {
       const std::size_t start = block * kBlockRows;
+      // A stale value costs a block of work, never an answer.
       if (start >= first.load(std::memory_order_relaxed)) return;
       evaluate_rows<F>(shape, shape.a, assignment, start, a);
       evaluate_rows<F>(shape, shape.b, assignment, start, b);

@@ -2,6 +2,9 @@
 //
 // A four-byte index in place of a 32-byte element is what lets the rows of a large circuit fit in
 // memory. Equal coefficients always get the same index. One thread at a time.
+//
+// For circuits that our own descriptions record: its hash is no defence against coefficients that
+// somebody chose to collide.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +23,7 @@ class CoefficientTable {
   CoefficientTable() {
     add(F::one());
     add(minus_one_);
+    CUZK_ASSERT(values_.size() == 2);
   }
 
   std::uint32_t index_of(const F& coefficient) {

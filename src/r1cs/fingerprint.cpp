@@ -43,6 +43,7 @@ class Writer {
  private:
   // Makes room for `size` bytes by handing over what is there.
   void room(std::size_t size) {
+    CUZK_DEBUG_ASSERT(size <= buffer_.size());
     if (used_ + size <= buffer_.size()) return;
     hasher_.update({buffer_.data(), used_});
     used_ = 0;
@@ -62,6 +63,8 @@ hash::Digest fingerprint(const Shape<F>& shape) {
   for (std::size_t i = 0; i < coefficients.size(); ++i) {
     field::store_be(shape.coefficients[i].to_canonical().value, coefficients[i].data());
   }
+  CUZK_ASSERT(shape.b.row_count() == shape.constraint_count() &&
+              shape.c.row_count() == shape.constraint_count());
   Writer writer;
   writer.u64(shape.input_count);
   writer.u64(shape.aux_count);

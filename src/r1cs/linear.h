@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
+
 namespace cuzk::r1cs {
 
 // A variable of a circuit under construction. Inputs and aux are numbered apart, each from 0 in
@@ -17,8 +19,15 @@ namespace cuzk::r1cs {
 class Variable {
  public:
   Variable() = default;  // ONE
-  static Variable input(std::uint32_t index) { return Variable(index); }
-  static Variable aux(std::uint32_t index) { return Variable(kAuxFlag | index); }
+  // Indexes are below kAuxFlag.
+  static Variable input(std::uint32_t index) {
+    CUZK_DEBUG_ASSERT(index < kAuxFlag);
+    return Variable(index);
+  }
+  static Variable aux(std::uint32_t index) {
+    CUZK_DEBUG_ASSERT(index < kAuxFlag);
+    return Variable(kAuxFlag | index);
+  }
   static Variable from_key(std::uint32_t key) { return Variable(key); }
 
   bool is_aux() const noexcept { return (key_ & kAuxFlag) != 0; }
@@ -33,6 +42,7 @@ class Variable {
   std::uint32_t key_ = 0;
 };
 
+// The constant: input 0, which every assignment sets to 1.
 inline const Variable kOne{};
 
 // coefficient * variable; the coefficient may be zero.

@@ -12,6 +12,7 @@ namespace cuzk::r1cs {
 
 void Paths::open(std::string_view name, std::optional<std::size_t> index,
                  CircuitPosition position) {
+  CUZK_ASSERT(nodes_.size() < kOutside);
   nodes_.push_back({current_, std::string(name), index});
   current_ = static_cast<std::uint32_t>(nodes_.size() - 1);
   events_.push_back({position, current_});
@@ -25,10 +26,12 @@ void Paths::close(CircuitPosition position) {
 
 void Paths::repeat(const CircuitPosition& start, const CircuitPosition& end, std::size_t times,
                    std::size_t index_step) {
+  CUZK_ASSERT(start.rows <= end.rows && start.inputs <= end.inputs && start.aux <= end.aux);
   repeats_.push_back({start, end, times, index_step, current_});
   const CircuitPosition behind{end.rows + times * (end.rows - start.rows),
                                end.inputs + times * (end.inputs - start.inputs),
                                end.aux + times * (end.aux - start.aux)};
+  // What is made after the copies belongs to the scope around the block again.
   events_.push_back({behind, current_});
 }
 
@@ -46,6 +49,7 @@ std::string Paths::text(std::uint32_t node, std::uint32_t outer, std::size_t add
 }
 
 std::string Paths::find(std::uint64_t CircuitPosition::*count, std::uint64_t value) const {
+  // A place in a copy is taken back to the block itself, and its index is raised in words only.
   std::uint32_t outer = kOutside;
   std::size_t added = 0;
   for (const Repeat& repeat : repeats_) {

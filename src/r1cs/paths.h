@@ -41,6 +41,7 @@ class Paths {
 
  private:
   static constexpr std::uint32_t kOutside = 0xffffffff;
+  // A scope. Parents come before their children, so walking up always ends.
   struct Node {
     std::uint32_t parent;
     std::string name;
@@ -51,6 +52,7 @@ class Paths {
     CircuitPosition position;
     std::uint32_t node;
   };
+  // A block, made from `start` to `end`, that stands `times` more times behind itself.
   struct Repeat {
     CircuitPosition start, end;
     std::uint64_t times;

@@ -1,6 +1,9 @@
 // Densities and row products. A term on a bit costs an integer addition, or an unreduced one of
 // field elements, or nothing; only terms on true scalars with a coefficient other than 1 and -1
 // cost a product.
+//
+// In sealing circuits nearly all terms are on bits with coefficients 1, -1 and 2. So a row's sum is
+// kept in two parts: a small integer, and field elements that are reduced once at the end.
 #include "r1cs/shape.h"
 
 #include <algorithm>
@@ -44,17 +47,20 @@ namespace {
 // A sum of up to 2^32 field elements that is reduced once: plain additions of representatives, the
 // carries counted apart. 2^(64 N) mod p is the representative of 1, so `carries` of them are that
 // of the integer `carries`.
+// `sum_` and `carries_` together are sum_ + carries_ 2^(64 N), an integer that only grows.
 template <class F>
 class LazySum {
  public:
   void add(const F& x) { carries_ += field::add_carry(sum_, sum_, x.montgomery_limbs()); }
   // Adds x when `bit` is 1, nothing when it is 0.
   void add_if(std::uint64_t bit, const F& x) {
+    CUZK_DEBUG_ASSERT(bit <= 1);
     field::Limbs<F::kLimbCount> masked = x.montgomery_limbs();
     for (std::size_t i = 0; i < F::kLimbCount; ++i) masked[i] &= ~bit + 1;
     carries_ += field::add_carry(sum_, sum_, masked);
   }
   F value() const {
+    // 2^(64 N) is below 3 p for BLS12-381 and 6 p for BN254: few subtractions.
     field::Limbs<F::kLimbCount> low = sum_, reduced;
     while (field::sub_borrow(reduced, low, F::Params::kModulus) == 0) low = reduced;
     const F out = F::from_montgomery(low);
@@ -93,6 +99,7 @@ class SmallCoefficients {
 
  private:
   static constexpr std::int8_t kMax = 2;
+  static_assert(kMax < kNotSmall);
   std::array<std::int8_t, 16> small_;
 };
 
@@ -163,6 +170,7 @@ class RowEvaluator {
     return all_small ? multiples_(small_sum) : sum.value() + multiples_(small_sum);
   }
 
+  // coefficient * value, for a scalar. Twos are rare on scalars, so they take the general way.
   F product(std::int8_t small, std::uint32_t coefficient, const F& value) const {
     if (small == 1) return value;
     return small == -1 ? -value : coefficients_[coefficient] * value;

@@ -3,7 +3,7 @@
 // Row i says <A_i, z> * <B_i, z> = <C_i, z>. The columns of z are the inputs (0 is ONE), then aux.
 // Coefficients repeat heavily, so a term is a column and an index into one table per shape: 8 bytes
 // instead of 36. Zero coefficients are never stored. Blocks of rows that repeat may be stored once
-// (sparse_matrix.h). Immutable after it is built.
+// (sparse_matrix.h). Immutable after it is built, so any number of proofs may share one.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "r1cs/linear.h"
 
 namespace cuzk::r1cs {
@@ -61,7 +62,9 @@ class ShapeBits {
   void append_constant(std::uint64_t value, unsigned count) {
     for (unsigned i = 0; i < count; ++i) push_back(ShapeBit::constant((value >> i) & 1));
   }
+  // Booleans [first, first + count), which must exist.
   ShapeBits slice(std::size_t first, std::size_t count) const {
+    CUZK_ASSERT(first + count <= size());
     ShapeBits out;
     const auto begin = bits_.begin() + static_cast<std::ptrdiff_t>(first);
     out.bits_.assign(begin, begin + static_cast<std::ptrdiff_t>(count));

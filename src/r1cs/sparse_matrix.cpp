@@ -1,4 +1,7 @@
 // Counts of a matrix with repeated blocks, and its flat form.
+//
+// A repeat's block is stored once, so each count is that of the stored rows and, for every repeat,
+// its block's once more a copy.
 #include "r1cs/sparse_matrix.h"
 
 namespace cuzk::r1cs {
@@ -13,6 +16,7 @@ std::uint64_t SparseMatrix::term_count() const noexcept {
   std::uint64_t count = terms.size();
   for (const RowRepeat& repeat : repeats) {
     const std::uint64_t last = repeat.first_stored + repeat.row_count;
+    CUZK_ASSERT(last <= stored_row_count());
     count += (row_begin[last] - row_begin[repeat.first_stored]) * repeat.copy_count;
   }
   return count;
@@ -27,6 +31,8 @@ SparseMatrix flattened(const SparseMatrix& matrix) {
     for (const Term term : matrix.row(r)) out.terms.push_back(term);
     out.row_begin.push_back(out.terms.size());
   }
+  CUZK_ASSERT(out.is_flat() && out.stored_row_count() == rows);
+  CUZK_ASSERT(out.terms.size() == matrix.term_count());
   return out;
 }
 

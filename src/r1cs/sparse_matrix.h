@@ -1,5 +1,8 @@
 // Rows of sparse terms, in which blocks that repeat are stored once.
 //
+// Reading a repeated row costs a search over the few repeats and one addition a term; a flat matrix
+// costs neither, so who has the memory flattens.
+//
 // The circuits of large sectors are one block of rows many times over, each time with its own
 // variables: PoRep of 32 GiB has 18 challenges of 7.2 million rows. Row and column numbers are
 // those of the whole circuit; only what is kept in memory is the block.
@@ -9,6 +12,8 @@
 #include <cstdint>
 #include <iterator>
 #include <vector>
+
+#include "base/check.h"
 
 namespace cuzk::r1cs {
 
@@ -102,14 +107,18 @@ struct SparseMatrix {
 
   std::size_t stored_row_count() const noexcept { return row_begin.size() - 1; }
   bool is_flat() const noexcept { return repeats.empty(); }
-  // Of the whole circuit, repeated ones each time.
+  // Of the whole circuit, repeated ones each time. One pass over the repeats.
   std::size_t row_count() const noexcept;
   std::uint64_t term_count() const noexcept;
   std::uint64_t byte_count() const noexcept {
     return row_begin.capacity() * sizeof(std::uint64_t) + terms.capacity() * sizeof(Term);
   }
 
+  // Row `r` of the whole circuit, which must exist. Borrows the matrix.
   Row row(std::size_t r) const {
+    CUZK_DEBUG_ASSERT(r < row_count());
+    // From the last repeat backwards: the first one that does not begin behind the row has it, or
+    // the stored rows behind its copies do.
     for (std::size_t i = repeats.size(); i-- > 0;) {
       const RowRepeat& repeat = repeats[i];
       if (r < repeat.first_row) continue;

@@ -2,12 +2,16 @@
 //
 // WitnessBits packs a sequence 64 to a word in three bitmaps. Invariant: where `constant` is set,
 // `negated` is clear; bits past the end are clear in all three.
+//
+// The tags do not depend on values: for one circuit they are the same in every proof, and the same
+// as in the shape pass. That is what makes both passes allocate alike.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/check.h"
 #include "r1cs/shape_bits.h"
 
 namespace cuzk::r1cs {
@@ -54,6 +58,7 @@ class WitnessBits {
   }
   // Appends the low `count` (1 to 64) booleans of `bits`, whose higher bits are clear.
   void append(const PackedBits<std::uint64_t>& bits, unsigned count) {
+    CUZK_DEBUG_ASSERT(count >= 1 && count <= 64 && (bits.constant & bits.negated) == 0);
     const unsigned shift = size_ % 64;
     if (shift == 0) {
       words_.push_back(bits);
@@ -91,6 +96,7 @@ class WitnessBits {
     if (count != 0) append({values & low_mask(count), 0, 0}, count);
   }
   WitnessBits slice(std::size_t first, std::size_t count) const {
+    CUZK_DEBUG_ASSERT(first + count <= size_);
     WitnessBits out;
     out.words_.reserve((count + 63) / 64);
     for (std::size_t i = 0; i < count; i += 64) {
@@ -112,6 +118,7 @@ class WitnessBits {
   // The 32 booleans from `first` (a multiple of 32) on, the first one at the top: a big-endian
   // word.
   PackedBits<std::uint32_t> big_endian_word(std::size_t first) const {
+    CUZK_DEBUG_ASSERT(first % 32 == 0 && first + 32 <= size_);
     const PackedBits<std::uint64_t>& word = words_[first / 64];
     const unsigned shift = first % 64;
     return {reversed(word.value >> shift), reversed(word.constant >> shift),
@@ -126,6 +133,7 @@ class WitnessBits {
   static std::uint64_t low_mask(unsigned count) {
     return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
   }
+  // The bits of each byte in opposite order; the bytes stay where they are.
   static std::uint64_t reversed_bytes(std::uint64_t x) {
     x = (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
     x = (x >> 2 & 0x3333333333333333) | (x & 0x3333333333333333) << 2;
@@ -134,7 +142,9 @@ class WitnessBits {
   static std::uint32_t reversed(std::uint64_t x) {
     return __builtin_bswap32(static_cast<std::uint32_t>(reversed_bytes(x & 0xffffffff)));
   }
+  // `count` (1 to 64) booleans from `first` on, from one word or two.
   PackedBits<std::uint64_t> load(std::size_t first, unsigned count) const {
+    CUZK_DEBUG_ASSERT(count >= 1 && count <= 64);
     const unsigned shift = first % 64;
     PackedBits<std::uint64_t> out = words_[first / 64];
     out = {out.value >> shift, out.constant >> shift, out.negated >> shift};

@@ -1,6 +1,9 @@
 // The witness pass: runs a circuit's description and appends the values of its variables, in order
 // of allocation. Forms no linear combinations. builder.h describes the face it shares with the
 // shape pass.
+//
+// It runs for every proof, so it costs native hashing and the writing of values, no more. Whether
+// the values satisfy the rows is not seen here: the checker or the finished proof tells.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/check.h"
 #include "r1cs/assignment.h"
 #include "r1cs/witness_bits.h"
 
@@ -42,6 +46,7 @@ class WitnessBuilder {
   }
   const F& value(const Number& number) const { return number.number_value; }
 
+  // Names are for rows. The destructor keeps unused ones from being warned of.
   struct Scope {
     ~Scope() {}
   };
@@ -55,6 +60,7 @@ class WitnessBuilder {
   // independent pieces of a circuit are run in parallel and joined in order.
   void append(const WitnessBuilder& part) {
     const auto& inputs = part.assignment_.inputs;
+    CUZK_ASSERT(!inputs.empty() && inputs[0].is_one());
     assignment_.inputs.insert(assignment_.inputs.end(), inputs.begin() + 1, inputs.end());
     assignment_.aux.append(part.assignment_.aux);
   }

@@ -2,12 +2,18 @@
 //
 // The parser looks only at what it is asked for, so unknown members are walked to the end: nothing
 // in the file goes unparsed. Counts are known before elements are read, which bounds allocation.
+//
+// Files of large sectors have tens of megabytes, nearly all of them arrays of small integers, so
+// one pass without a tree of values is what keeps reading cheap: memory is a copy of the text, the
+// parser's index of it, and the proofs. Members are tables of name and reader, one table a type;
+// what a table does not name is passed over.
 #include <array>
 #include <cstring>
 #include <functional>
 
 #include <simdjson.h>
 
+#include "base/check.h"
 #include "filecoin/base64.h"
 #include "filecoin/porep/c1_json.h"
 
@@ -21,7 +27,8 @@ using base::Status;
 constexpr unsigned kUnknownDepthMax = 32;
 
 // Reads one file. `path_` is where the parser stands; after an error it stays there, for the
-// sentence. Outer files hold an inner one in base64, which a second reader takes.
+// sentence. Outer files hold an inner one in base64, which a second reader takes. Used for one file
+// by one thread, and dropped after an error.
 class Reader {
  public:
   explicit Reader(std::string source) : source_(std::move(source)) {}
@@ -31,6 +38,7 @@ class Reader {
   base::Result<C1File> read();
 
  private:
+  // A member that has to be there, and what reads its value. The value is gone when that returns.
   using Member = std::pair<std::string_view, std::function<Status(sj::value)>>;
   using NamedRead = std::function<Status(std::string_view, sj::value)>;
 
@@ -110,7 +118,7 @@ class Reader {
   simdjson::padded_string json_;
   sj::parser parser_;
   sj::document document_;
-  const SectorShape* shape_ = nullptr;
+  const SectorShape* shape_ = nullptr;  // null until the name under vanilla_proofs is read
 };
 
 Status Reader::open(base::ByteSpan json) {
@@ -177,7 +185,7 @@ Status Reader::each_member(Object& object, const Read& read) {
 template <class Object>
 Status Reader::members_of(Object& object, std::span<const Member> members) {
   CUZK_ASSERT(members.size() <= 32);
-  std::uint32_t seen = 0;
+  std::uint32_t seen = 0;  // bit i: member i was there
   CUZK_TRY_STATUS(each_member(object, [&](std::string_view name, sj::value value) -> Status {
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (members[i].first != name) continue;
@@ -202,6 +210,7 @@ Status Reader::object(sj::value value, std::span<const Member> members) {
   return members_of(inner, members);
 }
 
+// How serde writes an enumeration with data: {"Variant": value}.
 Status Reader::sole_member(sj::value value, const NamedRead& read) {
   sj::object inner;
   if (const auto code = value.get_object().get(inner)) return parse_error(code, "an object");
@@ -213,6 +222,7 @@ Status Reader::sole_member(sj::value value, const NamedRead& read) {
   return count == 1 ? base::ok_status() : Status(malformed("has no member, expected one"));
 }
 
+// Refuses the first element too many before it is read.
 Status Reader::array(sj::value value, std::size_t count_min, std::size_t count_max,
                      const std::function<Status(sj::value)>& read) {
   const auto expected = [&] {
@@ -237,6 +247,7 @@ Status Reader::array(sj::value value, std::size_t count_min, std::size_t count_m
 }
 
 Status Reader::integer(sj::value value, std::uint64_t max, std::uint64_t& out) {
+  // Negative numbers and fractions are no unsigned integers to the parser.
   if (const auto code = value.get_uint64().get(out)) {
     return parse_error(code, "an integer of 0 to " + std::to_string(max));
   }
@@ -273,6 +284,7 @@ Status Reader::bytes32(sj::value value, Node& out) {
   return malformed("has " + std::to_string(count) + " elements, expected 32");
 }
 
+// Hashes that enter a tree or a circuit have to be elements; seed and ticket need not.
 Status Reader::node(sj::value value, Node& out) {
   CUZK_TRY_STATUS(bytes32(value, out));
   if (to_fr(out)) return base::ok_status();
@@ -288,10 +300,13 @@ Status Reader::nodes(sj::value value, std::size_t count, std::vector<Node>& out)
   });
 }
 
+// {"path": [{"hashes": [...], "index": n}, ...]}, an element for each of `arities`, appended to
+// `out`.
 Status Reader::path(sj::value value, std::span<const std::size_t> arities,
                     std::vector<PathElement>& out) {
   std::size_t level = 0;
   const auto element = [&](sj::value inner) {
+    CUZK_ASSERT(level < arities.size());  // array() has stopped at the count
     const std::size_t arity = arities[level++];
     PathElement& target = out.emplace_back();
     const Member members[] = {
@@ -304,7 +319,9 @@ Status Reader::path(sj::value value, std::span<const std::size_t> arities,
   return object(value, members);
 }
 
+// The variant (Single, Sub or Top) follows from the tree's shape: another one is another tree.
 Status Reader::merkle_proof(sj::value value, const TreeShape& shape, MerkleProof& out) {
+  CUZK_ASSERT(shape_ != nullptr);  // proofs stand below the name that sets it
   const std::vector<std::size_t> arities = level_arities(shape, shape_->node_count());
   const std::span<const std::size_t> levels = arities;
   const std::size_t upper = (shape.sub_arity != 0) + (shape.top_arity != 0);
@@ -334,9 +351,11 @@ Status Reader::merkle_proof(sj::value value, const TreeShape& shape, MerkleProof
   for (auto& part : parts) {
     std::move(part.begin(), part.end(), std::back_inserter(out.path));
   }
+  CUZK_ASSERT(out.path.size() == arities.size());
   return base::ok_status();
 }
 
+// "_h" marks the hash function in upstream's type and is always null.
 Status Reader::column(sj::value value, ColumnProof& out) {
   std::uint64_t index = 0;
   const Member members[] = {
@@ -418,6 +437,7 @@ Status Reader::vanilla_proofs(sj::value value, PorepC1& out) {
 Status Reader::registered(const std::string& name, PorepC1& out) {
   auto proof = registered_seal_by_name(name);
   if (!proof.ok()) return malformed("registered_proof: " + proof.error().message);
+  CUZK_ASSERT(shape_ != nullptr);  // no member is missing
   out.registered_proof = *proof;
   if (proof->shape != shape_) {
     return malformed("registered_proof is " + name + " but vanilla_proofs holds proofs of " +
@@ -446,6 +466,7 @@ Status Reader::document(std::span<const Member> members) {
   sj::object top;
   if (const auto code = document_.get_object().get(top)) return parse_error(code, "an object");
   CUZK_TRY_STATUS(members_of(top, members));
+  // At the end of the object the parser must be at the end of the text.
   const char* rest = nullptr;
   if (document_.current_location().get(rest) == simdjson::OUT_OF_BOUNDS) return base::ok_status();
   return malformed("something follows the end of the JSON object");

@@ -1,6 +1,8 @@
 // Writing commit-phase-1 output: compact JSON, members in upstream's order of declaration, so that
 // the bytes are those that upstream's serialiser writes for the same proofs (tests compare
-// digests).
+// digests). Nothing in these types needs escaping, so text is appended as it is. The whole file is
+// made in memory: more than twice its size in the outer form, where the inner bytes are encoded
+// once more.
 #include "filecoin/base64.h"
 #include "filecoin/porep/c1_json.h"
 
@@ -22,6 +24,7 @@ class Writer {
   void nodes(const std::vector<Node>& values) {
     list(values, [this](const Node& value) { node(value); });
   }
+  // [item, item, ...], each written by `item`.
   template <class Range, class Item>
   void list(const Range& values, const Item& item) {
     out_ += '[';
@@ -129,6 +132,7 @@ void Writer::porep_proof(const PorepProof& proof, const TreeShape& shape) {
 }  // namespace
 
 std::string write_c1_inner(const PorepC1& c1) {
+  CUZK_ASSERT(c1.registered_proof.shape != nullptr);
   const TreeShape& shape = c1.registered_proof.shape->tree;
   Writer writer;
   writer.text("{\"registered_proof\":\"" + c1.registered_proof.name() +

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/check.h"
 #include "hash/blake2.h"
 #include "hash/chacha.h"
 #include "hash/sha256.h"
@@ -41,6 +42,7 @@ hash::ChaChaStream synthetic_stream(std::string_view tag, const Node& replica_id
 // Challenge number `number` of the kinds that hash each challenge on its own.
 std::uint32_t hashed_challenge(const PorepChallengeSource& source, std::uint64_t node_count,
                                std::uint32_t number) {
+  CUZK_ASSERT(source.kind != PorepKind::kSynthetic);
   std::array<std::uint8_t, 4> bytes{};
   base::store_u32_le(bytes.data(), number);
   hash::Sha256 hasher;
@@ -56,6 +58,7 @@ std::uint32_t hashed_challenge(const PorepChallengeSource& source, std::uint64_t
   return challenge_of(hasher.finish(), node_count);
 }
 
+// The challenges of one partition of the synthetic kind: the selected places of the pool.
 std::vector<std::uint32_t> selected_synthetic(const PorepChallengeSource& source,
                                               std::uint64_t node_count, unsigned count,
                                               unsigned partition) {
@@ -77,6 +80,7 @@ std::vector<std::uint32_t> porep_challenges(const PorepChallengeSource& source,
                                             std::uint64_t node_count, unsigned count,
                                             unsigned partition) {
   CUZK_ASSERT(node_count >= 2 && count > 0);
+  CUZK_ASSERT(node_count <= std::uint64_t{1} << 32);  // nodes are 32-bit numbers
   if (source.kind == PorepKind::kSynthetic) {
     return selected_synthetic(source, node_count, count, partition);
   }
@@ -89,6 +93,7 @@ std::vector<std::uint32_t> porep_challenges(const PorepChallengeSource& source,
 
 std::vector<std::uint32_t> synthetic_challenges(const Node& replica_id, const Node& comm_r,
                                                 std::uint64_t node_count, std::size_t count) {
+  CUZK_ASSERT(node_count >= 2);
   hash::ChaChaStream stream = synthetic_stream(kGenerationTag, replica_id, comm_r);
   std::vector<std::uint32_t> out(count);
   for (std::uint32_t& challenge : out) {
@@ -107,6 +112,7 @@ std::vector<std::uint64_t> synthetic_selection(const Node& replica_id, const Nod
   // All partitions draw from one stream; this one's begin behind those of the partitions before it.
   for (std::uint64_t skipped = 0; skipped < first; ++skipped) draws.next_u32();
   std::vector<std::uint64_t> out(count);
+  // The bias of the reduction is part of the protocol here, too.
   for (std::uint64_t& index : out) index = draws.next_u32() % pool;
   return out;
 }

@@ -2,9 +2,12 @@
 // that was put together from a record or a command line can.
 #include "filecoin/porep/config.h"
 
+#include "base/check.h"
+
 namespace cuzk::filecoin {
 
 base::Status check_porep_config(const PorepConfig& config) {
+  CUZK_ASSERT(config.shape != nullptr);
   if (!config.shape->has_porep) {
     return base::Error{base::ErrorKind::kUnsupported,
                        "sectors of " + std::string(config.shape->name) + " have no PoRep"};

@@ -4,6 +4,7 @@
 // shifted.
 #include "filecoin/porep/porep_circuit.h"
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "filecoin/circuit_values.h"
 #include "filecoin/porep/label_circuit.h"
@@ -42,6 +43,7 @@ Prologue<Cs> synthesize_prologue(Cs& cs, const PorepStatement& statement) {
   const auto replica_id = new_node(cs, statement.replica_id);
   gadgets::inputize(cs, replica_id);
   out.replica_id_bits = hashed_bits(cs, replica_id);
+  CUZK_ASSERT(out.replica_id_bits.size() == 256);
   out.comm_d = new_node(cs, statement.comm_d);
   gadgets::inputize(cs, out.comm_d);
   const auto comm_r = new_node(cs, statement.comm_r);
@@ -107,6 +109,8 @@ class ChallengeCircuit {
   // Each row is decomposed anew for every layer that hashes it: nothing is shared.
   Number label(std::uint32_t layer, const std::vector<std::vector<Number>>& columns,
                const BitString& challenge) {
+    CUZK_ASSERT(layer >= 1 && layer <= circuit_.layer_count);
+    // Base parents in the same layer, expansion parents in the layer below, where there is one.
     std::vector<BitString> parents;
     for (unsigned i = 0; i < kBaseParentCount; ++i) {
       parents.push_back(hashed_bits(cs_, columns[i][layer - 1]));
@@ -175,6 +179,7 @@ r1cs::Assignment<Fr> porep_circuit_assignment(const PorepCircuit& circuit,
       ChallengeCircuit<Builder>(parts[i], circuit, prologue, proofs[i]).synthesize();
     }
   });
+  // In order; each part is freed once joined, so one challenge's values at most are held twice.
   for (Builder& part : parts) {
     cs.append(part);
     part = Builder();

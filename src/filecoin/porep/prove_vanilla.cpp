@@ -3,18 +3,23 @@
 // came from.
 #include "filecoin/porep/prove_vanilla.h"
 
+#include "base/check.h"
 #include "filecoin/porep/challenges.h"
 #include "filecoin/vanilla/label.h"
 
 namespace cuzk::filecoin {
 namespace {
 
+// All labels of a node with their path in tree C.
 ColumnProof open_column(const SealedSector& sector, std::uint32_t node) {
   return {node, sector.column(node), sector.tree_c.proof(node)};
 }
 
+// What the label of `node` in `layer` was hashed from: base parents' labels in the same layer, and
+// above the first the expansion parents' in the layer below.
 LabelingProof open_label(const SealedSector& sector, const Parents& parents, std::uint32_t layer,
                          std::uint32_t node) {
+  CUZK_ASSERT(layer >= 1 && layer <= sector.layers.size());
   std::vector<Node> labels;
   for (unsigned i = 0; i < kBaseParentCount; ++i) {
     labels.push_back(sector.layers[layer - 1][parents[i]]);
@@ -42,6 +47,7 @@ PorepProof open_node(const SealedSector& sector, const Graph& graph, std::uint32
   for (std::uint32_t layer = 1; layer <= sector.layers.size(); ++layer) {
     proof.labeling_proofs.push_back(open_label(sector, parents, layer, challenge));
   }
+  // The key that encodes the data is the label of the last layer.
   proof.encoding_proof = proof.labeling_proofs.back();
   return proof;
 }

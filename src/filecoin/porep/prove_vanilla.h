@@ -10,7 +10,7 @@
 
 namespace cuzk::filecoin {
 
-// Opens one challenged node, not 0.
+// Opens one challenged node, not 0 (checked). `graph` is that of the sector's config.
 PorepProof open_node(const SealedSector& sector, const Graph& graph, std::uint32_t challenge);
 
 // All partitions for `seed` (unused by non-interactive challenges).

@@ -41,6 +41,8 @@ base::Result<std::vector<Fr>> porep_public_inputs(const PorepClaim& claim, unsig
   const PorepChallengeSource source{claim.config.kind, claim.replica_id, claim.comm_r, claim.seed};
   for (const std::uint32_t challenge : porep_challenges(
            source, shape.node_count(), shape.porep_challenges_per_partition, partition)) {
+    // Tree D's index, the parents', the challenge itself, tree R's and tree C's: the order of the
+    // circuit's allocations.
     out.push_back(Fr::from_u64(challenge));
     for (const std::uint32_t parent : graph.parents(challenge)) out.push_back(Fr::from_u64(parent));
     out.insert(out.end(), 3, Fr::from_u64(challenge));

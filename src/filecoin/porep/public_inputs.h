@@ -12,7 +12,7 @@
 
 namespace cuzk::filecoin {
 
-// What a verifier of a seal is given.
+// What a verifier of a seal is given: all of it is on the chain.
 struct SealClaim {
   PorepConfig config;
   Node prover_id{};

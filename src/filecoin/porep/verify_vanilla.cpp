@@ -6,6 +6,7 @@
 
 #include <mutex>
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "filecoin/identity.h"
 #include "filecoin/porep/challenges.h"
@@ -45,6 +46,7 @@ base::Status expect_canonical(std::span<const Node> nodes, const std::string& wh
 }
 
 // Checks the proofs of one sector. The roots of the first proof are the ones all others must have.
+// Immutable: challenges are checked on any number of threads.
 class Verifier {
  public:
   Verifier(const PorepClaim& claim, const PorepProof& first)
@@ -122,6 +124,7 @@ base::Status Verifier::labeling(const LabelingProof& found, const PorepProof& pr
   std::vector<Node> labels;
   for (unsigned i = 0; i < kParentCount; ++i) {
     const auto& rows = proof.parent(i).rows;
+    CUZK_DEBUG_ASSERT(layer >= 1 && layer <= rows.size());  // column() has counted them
     if (i < kBaseParentCount) labels.push_back(rows[layer - 1]);
     if (i >= kBaseParentCount && layer > 1) labels.push_back(rows[layer - 2]);
   }
@@ -147,6 +150,7 @@ base::Status Verifier::encoding(const PorepProof& proof, const std::string& wher
 
 base::Status Verifier::proof(const PorepProof& proof, std::uint32_t challenge,
                              const std::string& where) const {
+  // The order matters: what is indexed or hashed below was counted and seen to be canonical before.
   CUZK_TRY_STATUS(counts(proof, where));
   CUZK_TRY_STATUS(expect_equal(proof.comm_d_proof.root, claim_.comm_d,
                                where + ".comm_d_proofs: the root", "comm_d"));
@@ -177,7 +181,8 @@ base::Status Verifier::proof(const PorepProof& proof, std::uint32_t challenge,
   return encoding(proof, where);
 }
 
-// Remembers the error of the earliest piece of work, whichever thread finds one first.
+// Remembers the error of the earliest piece of work, whichever thread finds one first: `place_`
+// counts while `status_` is an error. report() from any thread; take() when all are done.
 class FirstError {
  public:
   void report(std::size_t place, base::Error error) {
@@ -232,6 +237,7 @@ base::Status verify_vanilla_proofs(const PorepClaim& claim,
         porep_challenges(source, shape.node_count(), static_cast<unsigned>(count), k);
     challenges.insert(challenges.end(), of_partition.begin(), of_partition.end());
   }
+  CUZK_ASSERT(challenges.size() == partitions.size() * count);
   FirstError first_error;
   base::parallel_for(0, challenges.size(), 1, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {

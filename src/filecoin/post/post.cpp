@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "hash/sha256.h"
 
 namespace cuzk::filecoin {
@@ -61,11 +62,13 @@ std::uint64_t post_challenge(const Node& randomness, std::uint64_t sector_id,
   std::copy(randomness.begin(), randomness.end(), message.begin());
   base::store_u64_le(message.data() + 32, sector_id);
   base::store_u64_le(message.data() + 40, challenge_index);
+  // Node counts are powers of two, so the reduction favours none.
   return base::load_u64_le(hash::sha256(message).data()) % node_count;
 }
 
 std::vector<std::uint64_t> post_challenges(const PostClaim& claim, std::uint64_t sector_id,
                                            std::uint64_t sector_index) {
+  CUZK_ASSERT(claim.shape != nullptr);
   const bool is_winning = claim.kind == PostKind::kWinning;
   const unsigned count = is_winning ? kWinningChallengeCount : kWindowChallengeCount;
   // Up to V1_1_0 challenges are numbered through all sectors of all partitions; a winning proof has
@@ -93,6 +96,7 @@ base::Result<std::vector<Fr>> post_public_inputs(const PostClaim& claim, unsigne
     for (const std::uint64_t leaf : post_challenges(claim, sector.sector_id, 0)) {
       out.insert(out.end(), {comm_r, Fr::from_u64(leaf)});
     }
+    CUZK_ASSERT(out.size() == 2 * kWinningChallengeCount);
     return out;
   }
   // A short last partition repeats its last sector, inputs included, until the circuit is full.
@@ -108,6 +112,7 @@ base::Result<std::vector<Fr>> post_public_inputs(const PostClaim& claim, unsigne
       out.push_back(Fr::from_u64(leaf));
     }
   }
+  CUZK_ASSERT(out.size() == chunk * (1 + kWindowChallengeCount));
   return out;
 }
 

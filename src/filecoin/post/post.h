@@ -15,7 +15,7 @@
 
 namespace cuzk::filecoin {
 
-// A sector as the chain knows it.
+// A sector as the chain knows it: everything else of it stays with the miner.
 struct PostSector {
   std::uint64_t sector_id = 0;
   Node comm_r{};
@@ -39,7 +39,7 @@ base::Result<PostClaim> normalized(PostClaim claim);
 unsigned post_sector_count(const SectorShape& shape, PostKind kind);
 unsigned post_challenge_count(PostKind kind);
 
-// Partitions that the claim's sectors make.
+// Partitions that the claim's sectors make; each is proved on its own.
 unsigned post_partition_count(const PostClaim& claim);
 
 // The leaf that challenge `challenge_index` opens.

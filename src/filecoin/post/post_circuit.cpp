@@ -2,6 +2,7 @@
 // themselves, so the witness pass runs them side by side and joins their values in order.
 #include "filecoin/post/post_circuit.h"
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "filecoin/circuit_values.h"
 #include "r1cs/builder.h"
@@ -17,6 +18,7 @@ template <class Cs>
 void synthesize_sector(Cs& cs, const PostCircuit& circuit, const PostSectorProof& sector) {
   using Number = typename Cs::Number;
   CUZK_ASSERT(sector.inclusion_proofs.size() == circuit.challenge_count);
+  // comm_r_last first, though comm_r is what is public: upstream's order of allocation.
   const Number comm_r_last = cs.new_number(checked_fr(sector.comm_r_last));
   const Number comm_c = cs.new_number(checked_fr(sector.comm_c));
   const Number comm_r = cs.new_number(checked_fr(sector.comm_r));
@@ -65,6 +67,7 @@ std::vector<PostSectorProof> circuit_sectors(const PostCircuit& circuit,
       sector.comm_r = proof.comm_r;
       sector.comm_c = proof.comm_c;
       sector.comm_r_last = proof.comm_r_last;
+      // The next run of leaves: all ten of a window's sector, one of a winning proof's 66.
       const auto first = proof.inclusion_proofs.begin() + static_cast<std::ptrdiff_t>(n);
       sector.inclusion_proofs.assign(first, first + circuit.challenge_count);
     }

@@ -2,6 +2,7 @@
 // fix, checking the content that the claim fixes; a proof that passes both satisfies the circuit.
 #include "filecoin/post/vanilla_post.h"
 
+#include "base/check.h"
 #include "filecoin/vanilla/bincode.h"
 
 namespace cuzk::filecoin {
@@ -12,6 +13,7 @@ std::size_t opened_leaf_count(PostKind kind) {
   return kind == PostKind::kWinning ? kWinningChallengeCount : kWindowChallengeCount;
 }
 
+// A proof that is well formed and not about this claim.
 base::Error mismatch(const std::string& sentence) { return {base::ErrorKind::kMismatch, sentence}; }
 
 // One sector of the claim, which has place `sector_index` in it.
@@ -56,6 +58,7 @@ base::Result<PostSectorProof> read_post_sector_proof(base::ByteSpan bytes, const
   PostSectorProof out;
   CUZK_TRY(out.sector_id, reader.u64_le("sector_id"));
   CUZK_TRY(out.comm_r, read_canonical_node(reader, "comm_r"));
+  // Upstream's type is a list of sectors; one proof is of one.
   CUZK_TRY_STATUS(read_count(reader, 1, "sectors"));
   const std::size_t count = opened_leaf_count(kind);
   CUZK_TRY_STATUS(read_count(reader, count, "inclusion_proofs"));
@@ -67,6 +70,7 @@ base::Result<PostSectorProof> read_post_sector_proof(base::ByteSpan bytes, const
   CUZK_TRY(out.comm_c, read_canonical_node(reader, "comm_c"));
   CUZK_TRY(out.comm_r_last, read_canonical_node(reader, "comm_r_last"));
   CUZK_TRY_STATUS(expect_end(reader));
+  CUZK_ASSERT(out.inclusion_proofs.size() == count);
   return out;
 }
 

@@ -1,5 +1,6 @@
 // Vanilla proofs of PoSt: one sector each, in bincode as the proofs API and the proving service
-// pass them; and their verification before anything is proved in zero knowledge.
+// pass them; and their verification before anything is proved in zero knowledge. The circuit would
+// refuse a wrong one too, but only after the proof is made, and without saying where.
 #pragma once
 
 #include <string>
@@ -24,7 +25,8 @@ base::Result<PostSectorProof> read_post_sector_proof(base::ByteSpan bytes, const
 // The bytes that the reader takes; the proof must have the form of `shape`.
 base::Bytes write_post_sector_proof(const PostSectorProof& proof, const SectorShape& shape);
 
-// Opens the challenged leaves of a sector that is held in memory.
+// Opens the challenged leaves of a sector that is held in memory and has place `sector_index` in
+// the claim.
 PostSectorProof open_post_sector(const SealedSector& sector, const PostClaim& claim,
                                  std::uint64_t sector_index);
 

@@ -2,6 +2,7 @@
 // leaves, so all are computed once; the replica then costs one multiplication a leaf.
 #include "filecoin/update/update.h"
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "filecoin/circuit_values.h"
 #include "hash/poseidon.h"
@@ -27,6 +28,7 @@ unsigned update_random_bit_count(const SectorShape& shape) {
   return shape.node_count_log2() - shape.update.partition_log2();
 }
 
+// A digest has as many usable bits as always fit below the group order.
 unsigned update_challenges_per_digest(const SectorShape& shape) {
   return (static_cast<unsigned>(Fr::kBitCount) - 1) / update_random_bit_count(shape);
 }
@@ -36,6 +38,8 @@ std::vector<std::uint64_t> update_challenges(const SectorShape& shape, const Nod
   CUZK_ASSERT(partition < shape.update.partition_count && count <= shape.update.challenge_count);
   const unsigned bits = update_random_bit_count(shape);
   const unsigned per_digest = update_challenges_per_digest(shape);
+  CUZK_ASSERT(bits > 0 && bits <= 64 && per_digest > 0);
+  // Digests are numbered through all partitions, so no two partitions share one.
   const std::uint64_t digest_count = (shape.update.challenge_count + per_digest - 1) / per_digest;
   const Fr commitment = checked_fr(comm_r_new);
   std::vector<std::uint64_t> out;
@@ -87,12 +91,14 @@ base::Result<UpdatedSector> update_sector(const SealedSector& sector, base::Byte
 
   const Fr phi = update_phi(checked_fr(out.comm_d_new), checked_fr(out.comm_r_old));
   const unsigned high_bits = shape.update.high_bit_count();
+  // h is the one candidate that the public selector names (update_public_inputs).
   std::vector<Fr> rho;
   for (std::uint64_t high = 0; high < std::uint64_t{1} << high_bits; ++high) {
     rho.push_back(update_randomness(phi, Fr::from_u64(high)));
   }
   // Nodes with the same high bits share one rho: so many hashes, not one a node.
   const unsigned shift = shape.node_count_log2() - high_bits;
+  CUZK_ASSERT(out.tree_d.leaf_count() == sector.replica.size());
   out.replica.resize(sector.replica.size());
   base::parallel_for(0, out.replica.size(), 1024, [&](std::size_t first, std::size_t last) {
     for (std::size_t x = first; x < last; ++x) {

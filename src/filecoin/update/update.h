@@ -43,7 +43,8 @@ unsigned update_challenges_per_digest(const SectorShape& shape);
 // comm_r_new. Errors: no such partition, a commitment that is not canonical.
 base::Result<std::vector<Fr>> update_public_inputs(const UpdateClaim& claim, unsigned partition);
 
-// An updated sector in memory. comm_c and comm_r_old are of the sector that was updated.
+// An updated sector in memory. comm_c and comm_r_old are of the sector that was updated. Immutable
+// once made.
 struct UpdatedSector {
   const SectorShape* shape = nullptr;
   Node comm_c{}, root_r_old{}, comm_r_old{};

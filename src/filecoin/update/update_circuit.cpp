@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "filecoin/circuit_values.h"
 #include "hash/poseidon.h"
@@ -87,6 +88,7 @@ class PrologueCircuit {
     gadgets::enforce_equal(cs_, hash_pair(cs_, comm_c, out_.root_r_new), comm_r_new);
     apex_tree(path, comm_d_new);
     challenge_bits(partition, comm_r_new);
+    CUZK_ASSERT(out_.random_bits.size() == shape_.update.challenge_count);
     return std::move(out_);
   }
 
@@ -114,6 +116,7 @@ class PrologueCircuit {
   std::vector<Number> partition_path() {
     std::vector<Number> out;
     const auto& path = proof_.challenges[0].proof_d_new.path;
+    CUZK_ASSERT(path.size() >= shape_.update.partition_log2());
     for (std::size_t l = path.size() - shape_.update.partition_log2(); l < path.size(); ++l) {
       out.push_back(new_node(cs_, path[l].hashes[0]));
     }
@@ -123,6 +126,7 @@ class PrologueCircuit {
   // path. Hashing it once lets each challenge stop at its apex leaf.
   void apex_tree(const std::vector<Number>& path, const Number& comm_d_new) {
     const auto scope = cs_.scope("apex");
+    CUZK_ASSERT(out_.apex_leaves.size() == shape_.update.apex_leaf_count);  // a power of two
     std::vector<Number> row = out_.apex_leaves;
     while (row.size() > 1) {
       std::vector<Number> above;
@@ -197,7 +201,8 @@ class ChallengeCircuit {
                    const UpdatePartitionProof& proof, std::size_t number)
       : cs_(cs), shape_(shape), prologue_(prologue), opened_(proof.challenges[number]) {
     index_bits_ = prologue.random_bits[number];
-    index_bits_.append(prologue.partition_bits);
+    index_bits_.append(prologue.partition_bits);  // above the random bits
+    CUZK_ASSERT(index_bits_.size() == shape.node_count_log2());
   }
 
   void synthesize() {
@@ -332,7 +337,7 @@ r1cs::Assignment<Fr> update_circuit_assignment(const UpdateCircuit& circuit,
   });
   for (Builder& part : parts) {
     cs.append(part);
-    part = Builder();
+    part = Builder();  // its values are in cs now
   }
   return std::move(cs).finish();
 }

@@ -3,12 +3,14 @@
 // first path has.
 #include "filecoin/update/vanilla_update.h"
 
+#include "base/check.h"
 #include "filecoin/circuit_values.h"
 #include "filecoin/vanilla/bincode.h"
 
 namespace cuzk::filecoin {
 namespace {
 
+// A proof that is well formed and does not hold.
 base::Error mismatch(const std::string& sentence) { return {base::ErrorKind::kMismatch, sentence}; }
 
 // Height in tree D of the apex leaves.
@@ -24,6 +26,7 @@ base::Status expect_root(const MerkleProof& proof, const Node& root, const std::
 
 // The node that lies `height` levels above the leaf on the proof's path.
 Node ancestor(const MerkleProof& proof, unsigned height) {
+  CUZK_ASSERT(height <= proof.path.size());
   Node node = proof.leaf;
   for (unsigned l = 0; l < height; ++l) {
     const Node& sibling = proof.path[l].hashes[0];
@@ -34,7 +37,8 @@ Node ancestor(const MerkleProof& proof, unsigned height) {
   return node;
 }
 
-// One challenge: three paths to the common roots, the apex leaf on the way, and the encoding.
+// One challenge: three paths to the common roots, the apex leaf on the way, and the encoding. The
+// proof's counts have been checked.
 base::Status verify_challenge(const UpdateClaim& claim, const UpdatePartitionProof& proof,
                               const Fr& phi, std::size_t number, std::uint64_t challenge) {
   const SectorShape& shape = *claim.shape;
@@ -52,6 +56,7 @@ base::Status verify_challenge(const UpdateClaim& claim, const UpdatePartitionPro
                                      challenge, where + ".proof_d_new"));
   CUZK_TRY_STATUS(check_merkle_proof(opened.proof_r_new, NodeHash::kPoseidon, arities, challenge,
                                      where + ".proof_r_new"));
+  // The leaves are canonical: check_merkle_proof has read each as an element.
   const unsigned shift = shape.node_count_log2() - shape.update.high_bit_count();
   const Fr rho = update_randomness(phi, Fr::from_u64(challenge >> shift));
   const Fr expected =
@@ -107,6 +112,7 @@ base::Result<UpdatePartitionProof> read_update_partition_proof(base::ByteSpan by
              read_merkle_proof(reader, shape.tree, leaves, where + ".proof_r_new"));
   }
   CUZK_TRY_STATUS(expect_end(reader));
+  CUZK_ASSERT(out.challenges.size() == shape.update.challenge_count);
   return out;
 }
 
@@ -143,6 +149,7 @@ UpdatePartitionProof open_update_partition(const UpdatedSector& sector, unsigned
 base::Status verify_update_partition(const UpdateClaim& claim, const UpdatePartitionProof& proof,
                                      unsigned partition) {
   const SectorShape& shape = *claim.shape;
+  // For its checks: the partition exists and the commitments are canonical.
   CUZK_TRY([[maybe_unused]] const auto inputs, update_public_inputs(claim, partition));
   if (proof.apex_leaves.size() != shape.update.apex_leaf_count ||
       proof.challenges.size() != shape.update.challenge_count) {

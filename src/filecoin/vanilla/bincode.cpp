@@ -2,6 +2,8 @@
 // behind it is read, so hostile lengths allocate nothing.
 #include "filecoin/vanilla/bincode.h"
 
+#include "base/check.h"
+
 namespace cuzk::filecoin {
 namespace {
 
@@ -49,6 +51,7 @@ base::Result<Node> read_node(base::ByteReader& reader, std::string_view field) {
   return node_from_bytes(std::span<const std::uint8_t, kNodeByteCount>(bytes));
 }
 
+// The reader's own error, as it knows the byte.
 base::Result<Node> read_canonical_node(base::ByteReader& reader, std::string_view field) {
   CUZK_TRY(const Node node, read_node(reader, field));
   const auto value = read_fr(node, field);
@@ -73,6 +76,7 @@ base::Result<MerkleProof> read_merkle_proof(base::ByteReader& reader, const Tree
   const std::vector<std::size_t> arities = level_arities(shape, leaf_count);
   const std::span<const std::size_t> levels = arities;
   const std::size_t upper = upper_levels(shape), base_count = levels.size() - upper;
+  // Root and leaf stand in front of a simple path and behind a compound one.
   CUZK_TRY(const std::uint32_t tag, reader.u32_le(field));
   if (tag != upper) {
     return reader.malformed(field + " has tag " + std::to_string(tag) + ", expected " +
@@ -91,6 +95,7 @@ base::Result<MerkleProof> read_merkle_proof(base::ByteReader& reader, const Tree
                               field + (l == base_count ? ".sub_proof" : ".top_proof"), out.path));
   }
   if (upper != 0) CUZK_TRY_STATUS(read_ends());
+  CUZK_ASSERT(out.path.size() == arities.size());
   return out;
 }
 
@@ -111,6 +116,7 @@ void write_node(base::Bytes& out, const Node& node) {
 void write_merkle_proof(base::Bytes& out, const MerkleProof& proof, const TreeShape& shape) {
   const std::span<const PathElement> path = proof.path;
   const std::size_t upper = upper_levels(shape), base_count = path.size() - upper;
+  CUZK_ASSERT(path.size() >= upper);
   write_u32(out, static_cast<std::uint32_t>(upper));
   if (upper == 0) {
     write_node(out, proof.root);

@@ -29,7 +29,8 @@ base::Status expect_end(const base::ByteReader& reader);
 base::Result<MerkleProof> read_merkle_proof(base::ByteReader& reader, const TreeShape& shape,
                                             std::uint64_t leaf_count, const std::string& field);
 
-// The same forms appended to `out`. Proofs must have the form of their tree.
+// The same forms appended to `out`. Proofs must have the form of their tree; what was written from
+// one that has not is refused by the readers above.
 void write_u32(base::Bytes& out, std::uint32_t value);
 void write_u64(base::Bytes& out, std::uint64_t value);
 void write_node(base::Bytes& out, const Node& node);

@@ -26,6 +26,7 @@ Feistel::Feistel(std::uint64_t size, const FeistelKeys& keys)
 }
 
 std::uint64_t Feistel::round_value(unsigned round, std::uint64_t right) const {
+  CUZK_DEBUG_ASSERT(round < kRounds && right >> half_bits_ == 0);
   if (!table_.empty()) return table_[(std::size_t{round} << half_bits_) + right];
   std::array<std::uint8_t, 16> message{};
   base::store_u64_be(message.data(), right);
@@ -47,13 +48,15 @@ std::uint64_t Feistel::encode(std::uint64_t index) const {
 
 std::uint64_t Feistel::permute(std::uint64_t index) const {
   CUZK_ASSERT(index < size_);
+  // Walks the cycle of the larger permutation until it is back among the first n: at most four
+  // times as many indexes as n, so four steps on average are enough.
   do index = encode(index);
   while (index >= size_);
   return index;
 }
 
 void Feistel::tabulate() {
-  CUZK_ASSERT(half_bits_ <= 24);
+  CUZK_ASSERT(half_bits_ <= 24);  // values fit 32 bits, the table 192 MiB
   std::vector<std::uint32_t> table(std::size_t{kRounds} << half_bits_);
   for (unsigned round = 0; round < kRounds; ++round) {
     for (std::uint64_t right = 0; right < std::uint64_t{1} << half_bits_; ++right) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "filecoin/parameter_name.h"
 #include "hash/chacha.h"
@@ -53,6 +54,7 @@ Graph::Graph(std::uint64_t node_count, const Node& porep_id, ApiVersion api_vers
 }
 
 void Graph::base_parents(std::uint32_t node, std::uint32_t* out) const {
+  // Nodes 0 and 1 have nothing but node 0 below them.
   if (node < 2) {
     std::fill_n(out, kBaseParentCount, 0u);
     return;
@@ -77,6 +79,7 @@ void Graph::base_parents(std::uint32_t node, std::uint32_t* out) const {
     const std::uint64_t parent = (metagraph_node - distance) / kMetagraphDegree;
     // A near draw may fall on another metagraph node of the same node, which is no parent of
     // itself.
+    CUZK_DEBUG_ASSERT(parent <= node);
     sampled[i] = parent == node ? node - 1 : static_cast<std::uint32_t>(parent);
   }
 }
@@ -87,6 +90,7 @@ void Graph::expansion_parents(std::uint32_t node, std::uint32_t* out) const {
     // The first version computed in 32 bits, which shows where 8 N exceeds 2^32.
     if (api_version_ == ApiVersion::kV1_0_0) image &= 0xffffffffu;
     out[i] = static_cast<std::uint32_t>(image / kExpansionParentCount);
+    CUZK_DEBUG_ASSERT(out[i] < node_count_);
   }
 }
 

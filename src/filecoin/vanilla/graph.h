@@ -20,7 +20,8 @@ namespace cuzk::filecoin {
 // Base parents first, then expansion parents.
 using Parents = std::array<std::uint32_t, kParentCount>;
 
-// Immutable after construction and tabulate(); then safe to share between threads.
+// Immutable after construction and tabulate(); then safe to share between threads. Takes no memory
+// a node: parents are computed when asked for, some microseconds each.
 class Graph {
  public:
   // `node_count` is a power of two, at most 2^31.
@@ -30,7 +31,7 @@ class Graph {
   Parents parents(std::uint32_t node) const;
   const FeistelKeys& feistel_keys() const noexcept { return feistel_keys_; }
 
-  // Prepares for asking every node's parents.
+  // Prepares for asking every node's parents (Feistel::tabulate says when it pays off).
   void tabulate() { feistel_.tabulate(); }
 
   // The parent cache file: a record of 14 u32 little-endian per node. For small graphs.

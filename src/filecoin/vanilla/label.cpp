@@ -2,6 +2,7 @@
 // is nothing to run in parallel here, by design of the proof.
 #include "filecoin/vanilla/label.h"
 
+#include "base/check.h"
 #include "hash/sha256.h"
 
 namespace cuzk::filecoin {
@@ -17,6 +18,7 @@ Header label_header(const Node& replica_id, std::uint32_t layer, std::uint64_t n
   std::copy(replica_id.begin(), replica_id.end(), out.begin());
   base::store_u32_be(out.data() + 32, layer);
   base::store_u64_be(out.data() + 36, node);
+  static_assert(kNodeByteCount + 4 + 8 <= kHeaderByteCount);  // the rest is zeros
   return out;
 }
 
@@ -51,6 +53,8 @@ std::vector<Node> label_layer(const Graph& graph, const Node& replica_id, std::u
   for (std::uint32_t v = 1; v < graph.node_count(); ++v) {
     const Parents parents = graph.parents(v);
     for (std::size_t i = 0; i < parent_count; ++i) {
+      // Base parents lie below v, so their labels of this layer are there already.
+      CUZK_DEBUG_ASSERT(i >= kBaseParentCount || parents[i] < v);
       values[i] = i < kBaseParentCount ? labels[parents[i]] : below[parents[i]];
     }
     labels[v] = label_of_parents(replica_id, layer, v,

@@ -24,7 +24,8 @@ LabelParents repeat_parents(std::span<const Node> labels);
 Node label_of_parents(const Node& replica_id, std::uint32_t layer, std::uint64_t node,
                       const LabelParents& parents);
 
-// Labels of one layer, all nodes in order. `below` is the layer under it, empty for layer 1.
+// Labels of one layer, all nodes in order, on the calling thread. `below` is the layer under it,
+// empty for layer 1.
 std::vector<Node> label_layer(const Graph& graph, const Node& replica_id, std::uint32_t layer,
                               std::span<const Node> below);
 

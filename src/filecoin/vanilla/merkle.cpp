@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "hash/poseidon.h"
 #include "hash/sha256.h"
@@ -23,6 +24,7 @@ Node poseidon_nodes(std::span<const Node> nodes) {
   return to_node(hash::poseidon(std::span(elements).first(nodes.size())));
 }
 
+// A path that does not hold; `where` is its place in a file.
 base::Error proof_error(std::string_view where, const std::string& sentence) {
   return {base::ErrorKind::kMismatch, std::string(where) + ": " + sentence};
 }
@@ -78,11 +80,12 @@ MerkleProof MerkleTree::proof(std::uint64_t leaf_index) const {
     out.path.push_back(std::move(element));
     index /= arity;
   }
+  CUZK_ASSERT(index == 0);  // the arities' product is the number of leaves
   return out;
 }
 
 base::Bytes MerkleTree::base_tree_bytes(std::uint64_t base_tree, std::size_t first_level) const {
-  CUZK_ASSERT(base_tree < shape_.base_tree_count());
+  CUZK_ASSERT(base_tree < shape_.base_tree_count() && first_level < levels_.size());
   base::Bytes out;
   // All base trees are equally high: the level where each has one node is the last of theirs.
   for (std::size_t l = first_level; l < levels_.size(); ++l) {

@@ -45,7 +45,9 @@ Node column_hash(std::span<const Node> rows);
 // Poseidon of arity 2: comm_r from comm_c and comm_r_last.
 Node poseidon_pair(const Node& left, const Node& right);
 
-// A whole tree in memory: leaves and all levels. Building runs on all threads.
+// A whole tree in memory: leaves and all levels. Building runs on all threads. Immutable once
+// built; a default one holds nothing and may only be assigned to. Level l + 1 has levels_[l].size()
+// / arities_[l] nodes.
 class MerkleTree {
  public:
   // leaves.size() is a whole number of complete base trees (checked).

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "filecoin/fr32.h"
 #include "filecoin/vanilla/graph.h"
@@ -12,6 +13,7 @@
 namespace cuzk::filecoin {
 namespace {
 
+// Asked before the data are padded. The ticket may be any 32 bytes.
 base::Status check_request(const SealRequest& request) {
   CUZK_TRY_STATUS(check_porep_config(request.config));
   CUZK_TRY_STATUS(check_seal_size(*request.config.shape));
@@ -40,7 +42,10 @@ base::Status check_seal_size(const SectorShape& shape) {
 
 std::vector<Node> SealedSector::column(std::uint32_t node) const {
   std::vector<Node> out;
-  for (const auto& layer : layers) out.push_back(layer[node]);
+  for (const auto& layer : layers) {
+    CUZK_DEBUG_ASSERT(node < layer.size());
+    out.push_back(layer[node]);
+  }
   return out;
 }
 
@@ -73,6 +78,7 @@ base::Result<Node> data_commitment(const SectorShape& shape, base::ByteSpan data
 }
 
 Node zero_commitment(std::uint64_t padded_byte_count) {
+  // All nodes of a level are equal, so one hash a level gives the root.
   Node node{};
   for (unsigned l = 0; l < log2_exact(padded_byte_count / kNodeByteCount); ++l) {
     node = hash_children(NodeHash::kSha256, std::array<Node, 2>{node, node});
@@ -83,6 +89,8 @@ Node zero_commitment(std::uint64_t padded_byte_count) {
 SealedSector assemble_sector(const PorepConfig& config, const ReplicaIdentity& identity,
                              MerkleTree tree_d, std::vector<std::vector<Node>> layers) {
   CUZK_ASSERT(layers.size() == config.shape->layer_count);
+  CUZK_ASSERT(tree_d.leaf_count() == config.shape->node_count());
+  CUZK_ASSERT(layers.back().size() == config.shape->node_count());
   SealedSector sector;
   sector.config = config;
   sector.identity = identity;

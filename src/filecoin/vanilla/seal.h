@@ -60,6 +60,8 @@ Node zero_commitment(std::uint64_t padded_byte_count);
 
 // Builds columns' hashes, replica, trees C and R-last and commitments from the data's tree and the
 // label layers (first to last): what seal() does after labelling, and reading a sector from disk.
+// Layers and data have the config's lengths (checked) and canonical nodes (checked). On all
+// threads.
 SealedSector assemble_sector(const PorepConfig& config, const ReplicaIdentity& identity,
                              MerkleTree tree_d, std::vector<std::vector<Node>> layers);
 

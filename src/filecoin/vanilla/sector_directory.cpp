@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
 #include "base/file.h"
 
 namespace cuzk::filecoin {
@@ -32,6 +33,7 @@ std::string tree_name(std::string_view tree, std::uint64_t index, std::uint64_t 
   return "sc-02-data-tree-" + std::string(tree) + suffix + ".dat";
 }
 
+// Nodes one after the other, as files hold them.
 base::Bytes bytes_of(std::span<const Node> nodes) {
   base::Bytes out;
   out.reserve(nodes.size() * kNodeByteCount);
@@ -44,6 +46,7 @@ base::Error mismatch(const fs::path& file, const std::string& sentence) {
   return {base::ErrorKind::kMismatch, file.string() + ": " + sentence};
 }
 
+// One file that could not be right in any folder.
 base::Error malformed(const fs::path& file, const std::string& sentence) {
   return {base::ErrorKind::kMalformed, file.string() + ": " + sentence};
 }
@@ -82,10 +85,12 @@ base::Status write_tree(const fs::path& folder, std::string_view tree_letter,
 std::size_t first_cached_level(const SectorShape& shape) {
   const std::size_t upper = std::size_t{shape.tree.sub_arity != 0} + (shape.tree.top_arity != 0);
   const std::size_t rows = level_arities(shape.tree, shape.node_count()).size() - upper + 1;
-  return rows <= 2 ? 1 : std::min(kDiscardedLevels, rows - 2) + 1;
+  const std::size_t first = rows <= 2 ? 1 : std::min(kDiscardedLevels, rows - 2) + 1;
+  CUZK_ASSERT(first < rows);
+  return first;
 }
 
-// Fields of a manifest, each with an error that names it.
+// Fields of a manifest, each with an error that names it. Members that nobody asks for are ignored.
 class Manifest {
  public:
   Manifest(const fs::path& file, Json json) : file_(file), json_(std::move(json)) {}
@@ -152,6 +157,7 @@ base::Result<PorepConfig> config_of(const Manifest& manifest) {
 // `count` nodes at the head of a file of `size_bytes` bytes, all canonical.
 base::Result<std::vector<Node>> read_nodes(const fs::path& file, std::size_t count,
                                            std::uint64_t size_bytes) {
+  CUZK_ASSERT(std::uint64_t{count} * kNodeByteCount <= size_bytes);
   CUZK_TRY(const auto mapped, base::MappedFile::open(file));
   if (mapped->size_bytes() != size_bytes) {
     return malformed(file, "has " + std::to_string(mapped->size_bytes()) + " bytes, expected " +
@@ -185,6 +191,7 @@ base::Status check_commitments(const fs::path& folder, const SealedSector& secto
     return mismatch(folder / kAux, "is not comm_c and comm_r_last of data and layers");
   }
   CUZK_TRY(const auto replica, base::MappedFile::open(folder / kReplica));
+  // Byte by byte: the replica is what a sealer would serve.
   const base::Bytes expected = bytes_of(sector.replica);
   if (!std::equal(replica->bytes().begin(), replica->bytes().end(), expected.begin(),
                   expected.end())) {
@@ -241,7 +248,8 @@ base::Status write_sector(const fs::path& folder, const SealedSector& sector) {
   CUZK_TRY_STATUS(base::write_file(
       folder / kAux, bytes_of(std::array<Node, 2>{sector.comm_c, sector.comm_r_last})));
   CUZK_TRY_STATUS(base::write_file(folder / kReplica, bytes_of(sector.replica)));
-  // Last: a folder with a manifest is whole.
+  // Last: a folder with a manifest is whole. A write that failed before leaves files that the next
+  // one replaces.
   return base::write_file(folder / kManifest, std::string_view(manifest_of(sector)));
 }
 
@@ -261,6 +269,7 @@ base::Result<SealedSector> read_sector(const fs::path& folder) {
   CUZK_TRY(identity.sector_number, manifest.number("sector_number"));
   CUZK_TRY(identity.ticket, manifest.node("ticket"));
 
+  // Tree D's file begins with its leaves, the data; its upper levels are made again.
   const std::size_t count = static_cast<std::size_t>(shape.node_count());
   CUZK_TRY(std::vector<Node> data, read_nodes(folder / tree_name("d", 0, 1), count,
                                               (2 * shape.node_count() - 1) * kNodeByteCount));

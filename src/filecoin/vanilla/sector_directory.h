@@ -15,7 +15,8 @@
 
 namespace cuzk::filecoin {
 
-// Creates the folder if needed. Error kAlreadyExists when it holds a sector.
+// Creates the folder if needed. Error kAlreadyExists when it holds a sector. A write that fails
+// leaves no manifest, so the folder can be written to again.
 base::Status write_sector(const std::filesystem::path& folder, const SealedSector& sector);
 
 // Errors: kNotFound without a manifest, kMalformed, kMismatch when files contradict each other;

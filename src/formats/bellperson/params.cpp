@@ -1,8 +1,13 @@
 // Reading a .params file: find the sections, compare the counts, borrow the points.
+//
+// Reads the verifying key and five counts, whatever the size of the file, unless a check of the
+// queries is asked for. A count is believed only as far as bytes follow it. The format does not say
+// what circuit it is for; counts alone tell files that are no key from keys.
 #include "formats/bellperson/params.h"
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "formats/bellperson/verifying_key.h"
 #include "hash/sha256.h"
 
@@ -14,6 +19,11 @@ using base::Error;
 using base::ErrorKind;
 using msm::PointLayout;
 
+// The layouts of a point in this file and in memory are different, their sizes are not: a source's
+// bytes are found by kPointBytes.
+static_assert(msm::PointSource<Bls::G1>::kPointBytes == curve::kG1UncompressedBytes);
+static_assert(msm::PointSource<Bls::G2>::kPointBytes == curve::kG2UncompressedBytes);
+
 // Finds the query at the reader's place: its count, then its points.
 template <class G>
 base::Status read_query(base::ByteReader& reader, std::string_view name,
@@ -22,11 +32,13 @@ base::Status read_query(base::ByteReader& reader, std::string_view name,
   CUZK_TRY(const std::uint32_t count, reader.u32_be(fmt::format("number of {} points", name)));
   CUZK_TRY(const base::ByteSpan points,
            reader.take_records(count, msm::PointSource<G>::kPointBytes, name));
+  CUZK_ASSERT(reader.offset() - begin == 4 + points.size());
   out = msm::PointSource<G>(points.data(), count, PointLayout::kZcashUncompressed);
   sections.push_back({std::string(name), begin, reader.offset() - begin, count});
   return base::ok_status();
 }
 
+// A count that is wrong beside the key's other counts.
 Error mismatch(const BlsProvingKey& key, std::string_view sentence) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", key.name, sentence)};
 }
@@ -65,6 +77,7 @@ base::Status check_counts(const BlsProvingKey& key) {
   return base::ok_status();
 }
 
+// No point of a bellperson file is at infinity: its generator leaves those variables out.
 template <class G>
 base::Status check_query(const BlsProvingKey& key, std::string_view name,
                          const msm::PointSource<G>& points, const KeyCheckOptions& options) {
@@ -72,6 +85,7 @@ base::Status check_query(const BlsProvingKey& key, std::string_view name,
                       fmt::format("{}: section {}", key.name, name), options.progress);
 }
 
+// In the file's order, so that a scan reads the disk forward.
 base::Status check_queries(const BlsProvingKey& key, const KeyCheckOptions& options) {
   CUZK_TRY_STATUS(check_query(key, "h", key.h, options));
   CUZK_TRY_STATUS(check_query(key, "l", key.l, options));
@@ -97,9 +111,13 @@ base::Result<LoadedParams> read_params(std::shared_ptr<const base::MappedFile> f
   CUZK_TRY_STATUS(read_query(reader, "b_g2", loaded.sections, key->b_g2));
   key->convention = groth16::QapConvention::kCoefficients;
   key->has_dense_queries = true;
+  // A count has 32 bits, so this ends at 2^32 at the latest.
   while ((std::size_t{1} << key->domain_log2) < key->h.size() + 1) ++key->domain_log2;
+  CUZK_ASSERT(key->domain_log2 <= 32);
   CUZK_TRY_STATUS(check_counts(*key));
   CUZK_TRY_STATUS(check_queries(*key, options));
+  const SectionFacts& last = loaded.sections.back();
+  CUZK_ASSERT(last.offset_bytes + last.size_bytes == reader.offset());
   loaded.trailing_bytes = reader.remaining();
   if (loaded.trailing_bytes != 0) {
     loaded.warnings.push_back(

@@ -1,6 +1,7 @@
 // bellperson / bellman Groth16 parameter files (.params): mapped for reading, streamed for writing.
 //
-// Layout: docs/formats/bellperson.md.
+// Layout: docs/formats/bellperson.md. The files of large sectors have tens of gigabytes, so a
+// loaded key is a view of its file: replace such a file by rename, never in place.
 #pragma once
 
 #include <filesystem>
@@ -19,18 +20,20 @@ namespace cuzk::formats {
 
 using BlsProvingKey = groth16::ProvingKey<curve::Bls12_381>;
 
+// A key over its file, and what is to be told of the file.
 struct LoadedParams {
   // Its queries borrow from the mapped file, which it owns.
   std::shared_ptr<const BlsProvingKey> key;
   // vk, h, l, a, b_g1, b_g2, each with the count in front of it, as published digests cover them.
   std::vector<SectionFacts> sections;
-  // Bytes behind the parameters, e.g. a ceremony's transcript: tolerated, and told in `warnings`.
+  // The sections tile the file up to these: bytes behind the parameters, e.g. a ceremony's
+  // transcript: tolerated, and told in `warnings`.
   std::uint64_t trailing_bytes = 0;
   std::vector<std::string> warnings;
 };
 
 // Errors: kMalformed with file, section, found and expected. Nothing is copied but the verifying
-// key.
+// key. Whether the key fits a circuit is asked where the two meet (groth16/fit.h).
 base::Result<LoadedParams> read_params(std::shared_ptr<const base::MappedFile> file,
                                        const KeyCheckOptions& options = {});
 base::Result<LoadedParams> open_params(const std::filesystem::path& path,
@@ -86,6 +89,9 @@ class ParamsWriter {
   std::optional<base::AtomicFile> file_;  // else sink_
   ByteSink sink_;
   std::string path_;
+  // Which points come next. A section whose count is written takes counts_[section_] -
+  // section_done_ more points; when it is full the next one opens at once, so between calls a
+  // section is open unless all are done. After an error the writer is dropped.
   std::uint32_t counts_[5] = {};
   std::size_t section_ = 0;         // the one being written
   std::uint32_t section_done_ = 0;  // points of it already written

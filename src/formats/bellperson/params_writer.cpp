@@ -1,8 +1,16 @@
 // Writing a .params file piece by piece: encode a block on all threads, append it, report.
+//
+// Counts stand in front of their points, so they are given when the writer is made, and the file is
+// one forward stream: it can go into a pipe or a hash as well. A block of points is all the memory
+// it takes. Points that do not fit the counts are a caller's defect and still an error, as by then
+// hours of set-up may be behind.
 #include <algorithm>
+#include <iterator>
+#include <type_traits>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/threads.h"
 #include "curve/encoding.h"
 #include "formats/bellperson/params.h"
@@ -20,14 +28,17 @@ constexpr const char* kSectionNames[] = {"h", "l", "a", "b_g1", "b_g2"};
 constexpr std::size_t kSectionCount = std::size(kSectionNames);
 // Points encoded at a time: 1.5 MiB of G1.
 constexpr std::size_t kBlockPoints = std::size_t{1} << 14;
+// Points a thread encodes at a time: some hundred microseconds.
 constexpr std::size_t kEncodeGrain = 1024;
 
-// Encodes points [first, first + count) of `points` into `out`; the index of the first one at
-// infinity is returned, or `count`.
+// Points are decoded first, as they may lie in another layout or in a file; infinity is looked for
+// in the decoded ones. Encodes points [first, first + count) of `points` into `out`; the index of
+// the first one at infinity is returned, or `count`.
 template <class G>
 std::size_t encode_block(const msm::PointSource<G>& points, std::size_t first, std::size_t count,
                          base::Bytes& out) {
   constexpr std::size_t kPointBytes = msm::PointSource<G>::kPointBytes;
+  CUZK_ASSERT(count > 0 && first + count <= points.size());
   std::vector<curve::Affine<G>> decoded(count);
   out.resize(count * kPointBytes);
   base::parallel_for(0, count, kEncodeGrain, [&](std::size_t begin, std::size_t end) {
@@ -41,6 +52,7 @@ std::size_t encode_block(const msm::PointSource<G>& points, std::size_t first, s
   return static_cast<std::size_t>(found - decoded.begin());
 }
 
+// The lengths of a key's queries are bounded by those of a domain and of 32-bit variables.
 std::uint32_t narrow_count(std::size_t count) {
   CUZK_ASSERT(count <= UINT32_MAX);
   return static_cast<std::uint32_t>(count);
@@ -57,9 +69,12 @@ std::uint64_t params_size_bytes(std::uint64_t ic_count, const ParamsCounts& coun
 
 base::Result<ParamsWriter> ParamsWriter::begin(ParamsWriter writer, const BlsVerifyingKey& vk,
                                                const ParamsCounts& counts) {
+  CUZK_ASSERT(writer.file_.has_value() != static_cast<bool>(writer.sink_));
   CUZK_TRY(const base::Bytes head, encode_bellperson_vk(vk));
   CUZK_TRY_STATUS(writer.write(head));
   const std::uint32_t list[] = {counts.h, counts.l, counts.a, counts.b_g1, counts.b_g2};
+  static_assert(std::size(list) == kSectionCount);
+  static_assert(std::extent_v<decltype(writer.counts_)> == kSectionCount);
   std::copy(std::begin(list), std::end(list), writer.counts_);
   if (writer.progress_ != nullptr) {
     writer.progress_->begin_stage("writing parameters", params_size_bytes(vk.ic.size(), counts));
@@ -92,7 +107,8 @@ base::Result<ParamsWriter> ParamsWriter::create(ByteSink sink, std::string name,
   return begin(std::move(writer), vk, counts);
 }
 
-// Writes the counts of sections until one has points to come (or all are done).
+// Writes the counts of sections until one has points to come (or all are done). An empty section is
+// a count and no points, so several may begin at once.
 base::Status ParamsWriter::open_sections() {
   while (section_ < kSectionCount) {
     if (!section_open_) {
@@ -106,12 +122,15 @@ base::Status ParamsWriter::open_sections() {
     section_done_ = 0;
     section_open_ = false;
   }
+  CUZK_ASSERT(section_ == kSectionCount || section_open_);
   return base::ok_status();
 }
 
+// No point is written before its whole block is known to be good.
 template <class G>
 base::Status ParamsWriter::append_points(const msm::PointSource<G>& points, bool is_g2) {
   if (points.size() == 0) return base::ok_status();
+  // Only the last section is over G2.
   const bool wants_g2 = section_ == kSectionCount - 1;
   if (section_ == kSectionCount || is_g2 != wants_g2 ||
       points.size() > counts_[section_] - section_done_) {
@@ -133,6 +152,7 @@ base::Status ParamsWriter::append_points(const msm::PointSource<G>& points, bool
     }
     CUZK_TRY_STATUS(write(block));
     section_done_ += static_cast<std::uint32_t>(count);
+    CUZK_ASSERT(section_done_ <= counts_[section_]);
     if (progress_ != nullptr) progress_->advance(block.size());
   }
   return open_sections();
@@ -152,6 +172,7 @@ base::Status ParamsWriter::finish() {
 
 namespace {
 
+// snarkjs's queries hold points at infinity, and another H.
 base::Status check_convention(const BlsProvingKey& key, const std::string& name) {
   if (key.convention == groth16::QapConvention::kCoefficients && key.has_dense_queries) {
     return base::ok_status();
@@ -167,6 +188,7 @@ ParamsCounts counts_of(const BlsProvingKey& key) {
           narrow_count(key.b_g1.size()), narrow_count(key.b_g2.size())};
 }
 
+// In the order of the format, then the end.
 base::Status append_queries(ParamsWriter& writer, const BlsProvingKey& key) {
   CUZK_TRY_STATUS(writer.append(key.h));
   CUZK_TRY_STATUS(writer.append(key.l));

@@ -1,8 +1,13 @@
 // The verifying key of bellperson: six points, a count, the points of the public inputs.
+//
+// What a verifier accepts follows from these points alone, so what is taken out of the file is what
+// is checked: whoever writes to the file later changes nothing. A point at infinity is
+// refused in every place, as bellperson itself does.
 #include "formats/bellperson/verifying_key.h"
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "curve/encoding.h"
 #include "formats/json.h"
@@ -15,8 +20,14 @@ using base::Error;
 using base::ErrorKind;
 using msm::PointLayout;
 
+// Real ones have about twenty.
 constexpr std::uint64_t kMetaBytesMax = 4096;
 
+// A point in memory is as large as its uncompressed encoding.
+static_assert(sizeof(Bls::G1Affine) == curve::kG1UncompressedBytes);
+static_assert(sizeof(Bls::G2Affine) == curve::kG2UncompressedBytes);
+
+// The next point of the head; the error names the byte where it stands.
 template <class G>
 base::Status read_field(base::ByteReader& reader, KeyCheck check, std::string_view field,
                         curve::Affine<G>& out) {
@@ -28,6 +39,7 @@ base::Status read_field(base::ByteReader& reader, KeyCheck check, std::string_vi
   return base::ok_status();
 }
 
+// Encodes behind what is there.
 template <class Point>
 base::Status append_point(base::Bytes& out, const Point& point, std::string_view field) {
   if (point.is_infinity()) {
@@ -53,6 +65,7 @@ base::Result<BlsVerifyingKey> read_bellperson_vk(base::ByteReader& reader, KeyCh
   CUZK_TRY_STATUS(read_field<Bls::G2>(reader, check, "delta_g2", key.delta_g2));
   CUZK_TRY(const std::uint32_t count, reader.u32_be("number of ic points"));
   if (count == 0) return reader.malformed("0 ic points, expected at least 1 (for the constant)");
+  // Bytes for all of them are there before room is made for any.
   CUZK_TRY(const base::ByteSpan points,
            reader.take_records(count, curve::kG1UncompressedBytes, "ic"));
   // The file may change while it is mapped: what is checked is what is decoded.
@@ -98,11 +111,13 @@ base::Result<base::Bytes> encode_bellperson_vk(const BlsVerifyingKey& key) {
                  fmt::format("verifying key: {} ic points, a bellperson file holds 1 to {}",
                              key.ic.size(), UINT32_MAX)};
   }
+  // The count stands between the head and the points that it counts.
   out.resize(out.size() + 4);
   base::store_u32_be(out.data() + out.size() - 4, static_cast<std::uint32_t>(key.ic.size()));
   for (std::size_t i = 0; i < key.ic.size(); ++i) {
     CUZK_TRY_STATUS(append_point(out, key.ic[i], fmt::format("ic point {}", i)));
   }
+  CUZK_ASSERT(out.size() == kBellpersonVkHeadBytes + key.ic.size() * curve::kG1UncompressedBytes);
   return out;
 }
 
@@ -118,6 +133,7 @@ base::Result<std::uint64_t> parse_bellperson_meta(base::ByteSpan bytes, std::str
   }
   CUZK_TRY(const Json json, parse_json(bytes, source));
   CUZK_TRY(const Json* size, json_member(json, "sector_size", source));
+  // Other members are ignored; whether a sector can have this size is not this room's affair.
   if (!size->is_number_unsigned()) {
     return Error{
         ErrorKind::kMalformed,

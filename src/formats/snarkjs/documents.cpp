@@ -1,10 +1,15 @@
 // snarkjs's JSON documents.
+//
+// Numbers are canonical and points affine: nothing is reduced, and no second projective form of a
+// point is read, so a proof cannot be changed into others that are still accepted. Names are read
+// more widely than they are written, for the other makers of these documents.
 #include "formats/snarkjs/documents.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "curve/pairing.h"
 #include "curve/subgroup.h"
@@ -21,11 +26,13 @@ Error malformed(std::string_view where, std::string_view sentence) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", where, sentence)};
 }
 
+// snarkjs writes "groth16", some others "Groth16".
 std::string upper_case(std::string text) {
   for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return text;
 }
 
+// A document without the entry passes: its points, or their absence, tell it apart.
 base::Status check_protocol(const Json& document, std::string_view source) {
   if (document.is_object() && !document.contains("protocol")) return base::ok_status();
   CUZK_TRY(const Json* entry, json_member(document, "protocol", source));
@@ -37,6 +44,7 @@ base::Status check_protocol(const Json& document, std::string_view source) {
                            source, upper_case(protocol.substr(0, 32)))};
 }
 
+// The curve that the document names; to name none is an error here.
 base::Result<CurveId> curve_entry(const Json& document, std::string_view source) {
   CUZK_TRY(const Json* entry, json_member(document, "curve", source));
   CUZK_TRY(const std::string name, json_string(*entry, fmt::format("{}: curve", source)));
@@ -48,6 +56,7 @@ base::Result<CurveId> curve_entry(const Json& document, std::string_view source)
                   source, name.substr(0, 32))};
 }
 
+// Against the curve that the caller works over.
 base::Status check_curve(const Json& document, CurveId expected, std::string_view source) {
   CUZK_TRY(const CurveId curve, curve_entry(document, source));
   if (curve == expected) return base::ok_status();
@@ -68,6 +77,7 @@ base::Status read_coordinate(const Json& value, std::string_view where, field::Q
   return read_coordinate((*pair)[1], fmt::format("{}[1]", where), out.c1);
 }
 
+// [x, y, 1], or infinity as (0, 1, 0). On the curve; of the subgroup nothing is said.
 template <class G>
 base::Status read_triple(const Json& value, std::string_view where, curve::Affine<G>& out) {
   using Field = typename G::Field;
@@ -92,6 +102,7 @@ base::Status read_triple(const Json& value, std::string_view where, curve::Affin
   return base::ok_status();
 }
 
+// The point under `key`, which has to be there.
 template <class G>
 base::Status read_point(const Json& document, std::string_view key, std::string_view source,
                         curve::Affine<G>& out) {
@@ -99,6 +110,7 @@ base::Status read_point(const Json& document, std::string_view key, std::string_
   return read_triple(*value, fmt::format("{}: {}", source, key), out);
 }
 
+// snarkjs's IC may hold infinity; the four other points of a key may not.
 enum class KeyPoint { kFinite, kAny };
 
 template <class G>
@@ -112,6 +124,7 @@ base::Status check_key_point(const curve::Affine<G>& point, KeyPoint kind, std::
   return base::ok_status();
 }
 
+// As read_point, with what a key's point obeys beyond the curve.
 template <class G>
 base::Status read_key_point(const Json& document, std::string_view key, std::string_view source,
                             curve::Affine<G>& out) {
@@ -119,6 +132,7 @@ base::Status read_key_point(const Json& document, std::string_view key, std::str
   return check_key_point(out, KeyPoint::kFinite, fmt::format("{}: {}", source, key));
 }
 
+// "nPublic" says what "IC" shows anyway; that both agree is all it is good for.
 template <class C>
 base::Status read_ic(const Json& document, std::string_view source, groth16::VerifyingKey<C>& key) {
   CUZK_TRY(const Json* count, json_member(document, "nPublic", source));
@@ -141,7 +155,7 @@ base::Status read_ic(const Json& document, std::string_view source, groth16::Ver
   return base::ok_status();
 }
 
-// In one of the two spellings, of whatever size.
+// In one of the two spellings, of whatever size: it may be too large for any field.
 bool is_number(const Json& value) {
   if (!value.is_string()) return false;
   std::string_view digits = value.get_ref<const std::string&>();
@@ -161,6 +175,7 @@ Json coordinate_json(const field::Quadratic<F>& x) {
   return Json::array({field::to_decimal(x.c0), field::to_decimal(x.c1)});
 }
 
+// The inverse of read_triple.
 template <class G>
 Json triple_json(const curve::Affine<G>& point) {
   using Field = typename G::Field;
@@ -169,6 +184,7 @@ Json triple_json(const curve::Affine<G>& point) {
                       coordinate_json(infinite ? Field::zero() : Field::one())});
 }
 
+// An element of Fp6 over Fp2, as "vk_alphabeta_12" has two of.
 template <class Sextic>
 Json sextic_json(const Sextic& x) {
   return Json::array({coordinate_json(x.c0), coordinate_json(x.c1), coordinate_json(x.c2)});
@@ -198,11 +214,14 @@ base::Result<groth16::VerifyingKey<C>> parse_verification_key(base::ByteSpan tex
   CUZK_TRY_STATUS(read_key_point(document, "vk_gamma_2", source, key.gamma_g2));
   CUZK_TRY_STATUS(read_key_point(document, "vk_delta_2", source, key.delta_g2));
   CUZK_TRY_STATUS(read_ic<C>(document, source, key));
+  // What verify() asks for is there; what the document lacks is infinity.
+  CUZK_ASSERT(!key.ic.empty() && key.beta_g1.is_infinity() && key.delta_g1.is_infinity());
   return key;
 }
 
 template <class C>
 std::string encode_verification_key(const groth16::VerifyingKey<C>& key) {
+  // Key order is part of what snarkjs writes; Json keeps it.
   Json document = Json::object();
   document["protocol"] = "groth16";
   document["curve"] = snarkjs_curve_name(kCurveId<C>);
@@ -224,6 +243,7 @@ template <class C>
 base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_view source) {
   CUZK_TRY(const Json document, parse_json(text, source, kJsonProofLimits));
   CUZK_TRY_STATUS(check_protocol(document, source));
+  // pi_a, pi_b and pi_c are only on the curve here: verify() asks for the subgroup and says no.
   // A proof need not name its curve; then the key that it is held against decides.
   if (document.contains("curve")) {
     CUZK_TRY_STATUS(check_curve(document, kCurveId<C>, source));
@@ -236,12 +256,14 @@ base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_vie
 }
 
 bool has_form_of_proof(base::ByteSpan text) {
+  // The errors of this reading are not told: parse_proof has told its own.
   const auto document = parse_json(text, "", kJsonProofLimits);
   if (!document.ok() || !document->is_object()) return false;
   for (const char* word : {"protocol", "curve"}) {
     const auto found = document->find(word);
     if (found != document->end() && !found->is_string()) return false;
   }
+  // All three coordinates are there, written as numbers; which numbers is not asked.
   const auto has_triple = [&](const char* key, const auto& is_coordinate) {
     const auto found = document->find(key);
     return found != document->end() && found->is_array() && found->size() == 3 &&
@@ -271,12 +293,14 @@ base::Result<std::vector<typename C::Fr>> parse_public_values(base::ByteSpan tex
   CUZK_TRY(const Json document, parse_json(text, source));
   CUZK_TRY(const Json* entries, json_array(document, source));
   std::vector<typename C::Fr> values;
+  // Their number is held against a key by whoever verifies.
   values.reserve(entries->size());
   for (const Json& entry : *entries) {
     CUZK_TRY(const auto value, json_field_element<typename C::Fr>(
                                    entry, fmt::format("{}: value {}", source, values.size())));
     values.push_back(value);
   }
+  CUZK_ASSERT(values.size() == entries->size());
   return values;
 }
 

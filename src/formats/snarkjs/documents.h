@@ -38,12 +38,12 @@ base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_vie
 template <class C>
 std::string encode_proof(const groth16::Proof<C>& proof);
 
-// Whether a document has what a proof is made of: three points with two or three coordinates, as
-// numbers. One that has and that parse_proof refuses as malformed holds points that are none: a
-// proof that is not valid. One that has not is no proof.
+// Whether a document has what a proof is made of: three points of three coordinates each, written
+// as numbers, in pi_b as pairs of them. One that has and that parse_proof refuses as malformed
+// holds points that are none: a proof that is not valid. One that has not is no proof.
 bool has_form_of_proof(base::ByteSpan text);
 
-// The public values, without the constant.
+// The public values, without the constant, however many the document has.
 template <class C>
 base::Result<std::vector<typename C::Fr>> parse_public_values(base::ByteSpan text,
                                                               std::string_view source);

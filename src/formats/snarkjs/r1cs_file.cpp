@@ -1,4 +1,8 @@
 // Reading and writing circom circuits.
+//
+// A constraint's length is known only when its counts are read, so the section is one forward pass;
+// what the header announces is first held against the bytes that are there. Memory is 8 bytes a
+// term instead of the file's 36: coefficients go into a table (raw_coefficient_table.h).
 #include "formats/snarkjs/r1cs_file.h"
 
 #include <algorithm>
@@ -6,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "formats/snarkjs/raw_coefficient_table.h"
 #include "formats/snarkjs/section_file.h"
 
@@ -19,16 +24,21 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kHeaderSection = 1, kConstraintsSection = 2, kLabelsSection = 3;
 constexpr std::uint32_t kCustomGatesSection = 4, kCustomGateUsesSection = 5;
 constexpr std::size_t kScalarBytes = 32;
+static_assert(curve::Bn254::Fr::kByteCount == kScalarBytes &&
+              curve::Bls12_381::Fr::kByteCount == kScalarBytes);
 constexpr std::size_t kTermBytes = 4 + kScalarBytes;
+// Labels name signals in circom's own output; only their number is looked at.
 constexpr std::size_t kLabelBytes = 8;
 // A constraint is at least three empty linear combinations.
 constexpr std::size_t kConstraintBytesMin = 12;
 
+// A header that was held against the lengths of its sections, and the constraints' bytes.
 struct LocatedR1cs {
   R1csHeader header;
   base::ByteSpan constraints;
 };
 
+// Section 1, to its last byte: what is too long is another format.
 base::Status read_header_section(const SectionFile& file, R1csHeader& header) {
   CUZK_TRY(const auto section, file.unique(kHeaderSection, "header"));
   base::ByteReader reader(section.bytes, fmt::format("{}: section 1 (header)", file.source()));
@@ -71,6 +81,7 @@ base::Status check_custom_gates(const SectionFile& file) {
   return base::ok_status();
 }
 
+// Section table and header; of the constraints only that their bytes can be so many.
 base::Result<LocatedR1cs> locate(base::ByteSpan bytes, std::string source) {
   CUZK_TRY(const SectionFile file,
            SectionFile::scan(bytes, std::move(source), "r1cs", kVersion, kVersion));
@@ -96,6 +107,7 @@ base::Result<LocatedR1cs> locate(base::ByteSpan bytes, std::string source) {
   return located;
 }
 
+// One pass over section 2; used once. Borrows the file's bytes and the header.
 template <class F>
 class ConstraintReader {
  public:
@@ -106,11 +118,13 @@ class ConstraintReader {
   base::Result<std::shared_ptr<const r1cs::Shape<F>>> read() {
     auto shape = std::make_shared<r1cs::Shape<F>>();
     shape->input_count = header_.public_count() + 1;
+    CUZK_ASSERT(shape->input_count <= header_.wire_count);  // locate() has refused others
     shape->aux_count = header_.wire_count - shape->input_count;
     for (r1cs::SparseMatrix* matrix : {&shape->a, &shape->b, &shape->c}) {
       // In proportion to the file: locate() has seen 12 bytes for each constraint.
       matrix->row_begin.reserve(std::size_t{header_.constraint_count} + 1);
     }
+    // Terms are not counted beforehand: their vectors grow, at most to twice what they end with.
     for (std::uint32_t i = 0; i < header_.constraint_count; ++i) {
       CUZK_TRY_STATUS(read_combination(i, 'A', shape->a));
       CUZK_TRY_STATUS(read_combination(i, 'B', shape->b));
@@ -120,12 +134,17 @@ class ConstraintReader {
       return reader_.malformed(fmt::format("{} bytes behind the last of {} constraints",
                                            reader_.remaining(), header_.constraint_count));
     }
+    CUZK_ASSERT(shape->a.row_count() == header_.constraint_count);
+    CUZK_ASSERT(shape->b.row_count() == shape->a.row_count());
+    CUZK_ASSERT(shape->c.row_count() == shape->a.row_count());
     shape->coefficients = table_.take_values();
     return std::shared_ptr<const r1cs::Shape<F>>(std::move(shape));
   }
 
  private:
+  // The next linear combination as the next row of `matrix`.
   base::Status read_combination(std::uint32_t constraint, char name, r1cs::SparseMatrix& matrix) {
+    // Constraints are counted from 0, as everywhere in messages.
     const auto refuse = [&](std::string sentence) {
       return reader_.malformed(fmt::format("constraint {} of {}, {}: {}", constraint,
                                            header_.constraint_count, name, sentence));
@@ -183,6 +202,7 @@ base::Result<R1csHeader> read_r1cs_header(base::ByteSpan bytes, std::string sour
 template <class C>
 base::Result<std::shared_ptr<const r1cs::Shape<typename C::Fr>>> read_r1cs(base::ByteSpan bytes,
                                                                            std::string source) {
+  // Which curve the file is over is known before any constraint is looked at.
   CUZK_TRY(const LocatedR1cs located, locate(bytes, source));
   if (located.header.curve != kCurveId<C>) {
     return Error{ErrorKind::kMismatch,
@@ -204,7 +224,9 @@ template <class C>
 base::Bytes encode_r1cs(const r1cs::Shape<typename C::Fr>& shape) {
   using Fr = typename C::Fr;
   CUZK_ASSERT(shape.has_c && !shape.has_input_rows && shape.input_count > 0);
+  CUZK_ASSERT(shape.variable_count() <= UINT32_MAX && shape.constraint_count() <= UINT32_MAX);
   const auto wire_count = static_cast<std::uint32_t>(shape.variable_count());
+  // First, as its length stands in front of it.
   base::Bytes constraints;
   for (std::size_t row = 0; row < shape.constraint_count(); ++row) {
     for (const r1cs::SparseMatrix* matrix : {&shape.a, &shape.b, &shape.c}) {
@@ -218,6 +240,7 @@ base::Bytes encode_r1cs(const r1cs::Shape<typename C::Fr>& shape) {
       }
     }
   }
+  // Section 1: modulus, four counts, the number of labels, the number of constraints.
   base::Bytes out;
   append_container_head(out, "r1cs", kVersion, 3);
   append_section_head(out, kHeaderSection, 4 + kScalarBytes + 4 * 4 + 8 + 4);

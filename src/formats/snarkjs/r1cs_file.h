@@ -1,6 +1,7 @@
 // circom circuits (.r1cs): the matrices A, B, C and how many wires are public.
 //
-// Layout: docs/formats/snarkjs.md.
+// Layout: docs/formats/snarkjs.md. The only file of circom that has C: a set-up and a check of a
+// witness against its circuit need it, a proof does not.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +13,7 @@
 
 namespace cuzk::formats {
 
+// The wires are, in order: the constant, outputs, public inputs, then all that is private.
 struct R1csHeader {
   CurveId curve = CurveId::kBn254;
   std::uint32_t wire_count = 0;  // with the constant wire 0
@@ -23,8 +25,9 @@ struct R1csHeader {
   std::uint32_t public_count() const noexcept { return output_count + public_input_count; }
 };
 
-// Header and section lengths; no constraint is looked at. Errors: kMalformed; kUnsupported for
-// other primes, other versions and for custom gates, which only PLONK proves.
+// Header and section lengths, at the cost of the section table; no constraint is looked at. Errors:
+// kMalformed; kUnsupported for other primes, other versions and for custom gates, which only PLONK
+// proves.
 base::Result<R1csHeader> read_r1cs_header(base::ByteSpan bytes, std::string source);
 
 // The circuit: has_c is true, has_input_rows false. Errors as above, kMismatch for the other curve;

@@ -10,11 +10,15 @@
 #include <limits>
 #include <vector>
 
+#include "base/check.h"
 #include "base/random.h"
 #include "field/limbs.h"
 
 namespace cuzk::formats {
 
+// `raws_` and `values_` are the distinct coefficients in order of first sight; a slot holds an
+// index into both, or kEmpty. At most half of the slots are taken, so a probe always ends. One
+// thread at a time; used up by take_values().
 template <class F>
 class RawCoefficientTable {
  public:
@@ -30,6 +34,7 @@ class RawCoefficientTable {
   template <class Convert>
   std::uint32_t index_of(const Raw& raw, const Convert& convert) {
     if ((raws_.size() + 1) * 2 > slots_.size()) grow();  // half full at most, so probes stay short
+    CUZK_DEBUG_ASSERT(raws_.size() == values_.size() && raws_.size() < slots_.size());
     std::uint32_t& slot = slots_[find(raw)];
     if (slot == kEmpty) {
       slot = static_cast<std::uint32_t>(raws_.size());
@@ -38,11 +43,13 @@ class RawCoefficientTable {
     }
     return slot;
   }
+  // The field elements by index. Last: the table is used up.
   std::vector<F> take_values() { return std::move(values_); }
 
  private:
   static constexpr std::uint32_t kEmpty = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::size_t kSlotsMin = 256;
+  static_assert((kSlotsMin & (kSlotsMin - 1)) == 0);  // probes wrap around by a mask
 
   // Full products, folded: each limb goes through a multiplication by a secret odd number.
   std::uint64_t hash(const Raw& raw) const {
@@ -60,6 +67,7 @@ class RawCoefficientTable {
     while (slots_[i] != kEmpty && !(raws_[slots_[i]] == raw)) i = (i + 1) & mask;
     return i;
   }
+  // Twice the slots; every index finds a new one. Indexes do not change.
   void grow() {
     slots_.assign(slots_.size() * 2, kEmpty);
     for (std::size_t i = 0; i < raws_.size(); ++i) {

@@ -14,9 +14,10 @@
 
 namespace cuzk::formats {
 
-// A scanned container. Borrows the bytes.
+// A scanned container. Borrows the bytes. Immutable; the sections tile what follows the head.
 class SectionFile {
  public:
+  // Number, place in the file, content (without the section's own head).
   struct Section {
     std::uint32_t id = 0;
     std::uint64_t offset_bytes = 0;
@@ -55,7 +56,8 @@ class SectionFile {
 base::Result<CurveId> read_scalar_modulus(base::ByteReader& reader);
 base::Result<CurveId> read_base_modulus(base::ByteReader& reader);
 
-// The head of a container, then of each section, for writers.
+// For writers: the head of a container, then of each section. All append to `out`; lengths and
+// counts have to be known beforehand, as nothing is patched afterwards.
 void append_container_head(base::Bytes& out, std::string_view magic, std::uint32_t version,
                            std::uint32_t section_count);
 void append_section_head(base::Bytes& out, std::uint32_t id, std::uint64_t size_bytes);

@@ -1,8 +1,13 @@
 // Reading and writing witness files.
+//
+// The file may be a client's upload. Its header is held against what the key expects before any
+// value is read, and each value is read once, checked in the copy and kept from there. Two passes:
+// the first counts what is no bit, so that the second fills memory that is exactly large enough.
 #include "formats/snarkjs/wtns.h"
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "field/convert.h"
 #include "formats/snarkjs/section_file.h"
 
@@ -16,7 +21,10 @@ constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kHeaderSection = 1, kValuesSection = 2;
 // Both scalar fields have four limbs.
 constexpr std::size_t kValueLimbs = 4, kValueBytes = 8 * kValueLimbs;
+static_assert(curve::Bn254::Fr::kByteCount == kValueBytes &&
+              curve::Bls12_381::Fr::kByteCount == kValueBytes);
 
+// The commonest mistake with circom: key and witness of two compilations.
 Error count_mismatch(const std::string& source, const WtnsHeader& header,
                      const WtnsExpectation& expected) {
   return Error{ErrorKind::kMismatch,
@@ -30,6 +38,7 @@ Error count_mismatch(const std::string& source, const WtnsHeader& header,
 template <class C>
 base::Result<typename C::Fr> read_value(const WtnsHeader& header, std::size_t index,
                                         const std::string& source) {
+  CUZK_DEBUG_ASSERT(index < header.value_count);
   const std::uint8_t* bytes = header.values.data() + index * kValueBytes;
   const auto canonical = C::FrCanonical::from_bytes_le(bytes);
   // The names of a refusal are put together only for one: a witness has millions of values.
@@ -40,6 +49,7 @@ base::Result<typename C::Fr> read_value(const WtnsHeader& header, std::size_t in
 
 // Wires from `first` on that are neither 0 nor 1.
 std::size_t count_scalars(const WtnsHeader& header, std::size_t first) {
+  CUZK_ASSERT(first <= header.value_count);
   std::size_t count = 0;
   for (std::size_t i = first; i < header.value_count; ++i) {
     const auto value = field::load_le<kValueLimbs>(header.values.data() + i * kValueBytes);
@@ -64,6 +74,7 @@ base::Result<WtnsHeader> read_wtns_header(base::ByteSpan bytes, std::string sour
   if (reader.remaining() != 0) {
     return reader.malformed(fmt::format("{} bytes too many", reader.remaining()));
   }
+  // The width of a value is that of the prime: both primes that are known have 32 bytes.
   const std::uint64_t needed = std::uint64_t{header.value_count} * kValueBytes;
   if (values.bytes.size() != needed) {
     return file.malformed(
@@ -87,6 +98,7 @@ base::Result<WtnsHeader> read_expected_header(base::ByteSpan bytes, const std::s
                  fmt::format("{}: the witness is over {}, {} is over {}", source,
                              curve_name(header.curve), expected.name, C::kName)};
   }
+  // Curve before count: over another curve the count says nothing.
   if (header.value_count != expected.wire_count) return count_mismatch(source, header, expected);
   return header;
 }
@@ -102,6 +114,7 @@ base::Result<std::vector<typename C::Fr>> read_inputs(const WtnsHeader& header,
     CUZK_TRY(const auto value, read_value<C>(header, i, source));
     inputs.push_back(value);
   }
+  CUZK_ASSERT(inputs.size() == std::size_t{expected.public_count} + 1);
   if (!inputs[0].is_one()) {
     return Error{ErrorKind::kMalformed,
                  fmt::format("{}: wire 0 is not 1, as the constant wire has to be", source)};
@@ -124,6 +137,7 @@ base::Result<std::shared_ptr<const r1cs::Assignment<typename C::Fr>>> read_wtns(
     CUZK_TRY(const auto value, read_value<C>(header, i, source));
     assignment->aux.push_classified(value);
   }
+  CUZK_ASSERT(assignment->aux.size() == aux_count);
   return std::shared_ptr<const r1cs::Assignment<typename C::Fr>>(std::move(assignment));
 }
 
@@ -133,6 +147,7 @@ base::Result<WtnsFacts<typename C::Fr>> check_wtns(base::ByteSpan bytes, std::st
   CUZK_TRY(const WtnsHeader header, read_expected_header<C>(bytes, source, expected));
   WtnsFacts<typename C::Fr> facts;
   CUZK_TRY(facts.inputs, read_inputs<C>(header, source, expected));
+  // The same reading as read_wtns's, so that both refuse the same files.
   for (std::size_t i = facts.inputs.size(); i < expected.wire_count; ++i) {
     CUZK_TRY_STATUS(read_value<C>(header, i, source));
   }

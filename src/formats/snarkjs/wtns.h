@@ -1,6 +1,8 @@
 // snarkjs witness files (.wtns): the value of every wire of a circuit.
 //
-// Layout: docs/formats/snarkjs.md.
+// Layout: docs/formats/snarkjs.md. Files hold 32 bytes a wire; in memory a bit is a bit. Whether
+// the values satisfy the circuit is not asked here: the proof, or a check against the r1cs file,
+// tells.
 #pragma once
 
 #include <filesystem>
@@ -23,9 +25,12 @@ struct WtnsHeader {
   base::ByteSpan values;
 };
 
+// Errors: kMalformed, with section and numbers, for sections that do not fit the header;
+// kUnsupported for other primes and versions.
 base::Result<WtnsHeader> read_wtns_header(base::ByteSpan bytes, std::string source);
 
-// What the key or circuit that a witness is for expects.
+// What the key or circuit that a witness is for expects. It comes from a file that was checked, so
+// wire_count exceeds public_count.
 struct WtnsExpectation {
   std::string name;                // of the key or circuit, for messages
   std::uint32_t wire_count = 0;    // with the constant wire 0
@@ -53,7 +58,8 @@ template <class C>
 base::Result<WtnsFacts<typename C::Fr>> check_wtns(base::ByteSpan bytes, std::string source,
                                                    const WtnsExpectation& expected);
 
-// The bytes of a version 2 witness file.
+// The bytes of a version 2 witness file, of any values: whether the first is ONE is not asked, so
+// that what a client sent in another form is refused by read_wtns like a file.
 template <class C>
 base::Bytes encode_wtns(const r1cs::Assignment<typename C::Fr>& assignment);
 

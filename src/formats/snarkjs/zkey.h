@@ -1,6 +1,7 @@
 // snarkjs Groth16 proving keys (.zkey): mapped for reading, streamed for writing.
 //
-// Layout: docs/formats/snarkjs.md. Both curves, told apart by the primes in the header.
+// Layout: docs/formats/snarkjs.md. Both curves, told apart by the primes in the header. A zkey
+// holds key and circuit (A and B), so with a witness it is all that a proof needs.
 #pragma once
 
 #include <filesystem>
@@ -33,6 +34,8 @@ struct ZkeyHeader {
 // doubled or misfit section, with its name and both numbers.
 base::Result<ZkeyHeader> read_zkey_header(base::ByteSpan bytes, std::string source);
 
+// A key over its file with the circuit that was in it. Key and shape outlive this; either may be
+// kept alone.
 template <class C>
 struct LoadedZkey {
   // Convention kOddCosetLagrange, one point per wire; borrows from the mapped file, which it owns.
@@ -53,6 +56,9 @@ template <class C>
 base::Result<LoadedZkey<C>> open_zkey(const std::filesystem::path& path,
                                       const KeyCheckOptions& options = {});
 
+// Errors of writing: kInvalidArgument when key and circuit do not fit each other or the format,
+// else those of the file (base/file.h). Progress counts bytes.
+//
 // Writes a key in convention kOddCosetLagrange with its circuit; input rows are added where the
 // shape lacks them. Contributions section: no circuit hash, no contributions (a development key).
 template <class C>

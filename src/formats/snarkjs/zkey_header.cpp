@@ -1,8 +1,14 @@
 // Finding the sections of a zkey and holding their lengths against the header.
+//
+// When locate() succeeds, the length of every section that is read follows from the counts of
+// wires, inputs, rows and coefficients, so the code behind it indexes without looking at sizes
+// again. A file of another protocol is told by its name first: its other sections would only
+// confuse.
 #include <bit>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "formats/snarkjs/zkey_layout.h"
 
 namespace cuzk::formats {
@@ -15,6 +21,7 @@ using base::ErrorKind;
 constexpr std::uint32_t kVersionMin = 1, kVersionMax = 2;
 constexpr std::size_t kCircuitHashBytes = 64;
 
+// Bytes of a point of the curve, as they lie in file and memory.
 struct PointSizes {
   std::size_t g1 = 0, g2 = 0;
 };
@@ -26,11 +33,13 @@ PointSizes point_sizes(CurveId curve) {
   return {sizeof(curve::Bn254::G1Affine), sizeof(curve::Bn254::G2Affine)};
 }
 
+// Largest k such that the scalar field has a root of unity of order 2^k.
 std::size_t two_adicity(CurveId curve) {
   return curve == CurveId::kBls12_381 ? curve::Bls12_381::Fr::kTwoAdicity
                                       : curve::Bn254::Fr::kTwoAdicity;
 }
 
+// Section 1, one number.
 base::Status check_protocol(const SectionFile& file) {
   CUZK_TRY(const auto section, file.unique(kProtocol, "protocol"));
   base::ByteReader reader(section.bytes, fmt::format("{}: section 1 (protocol)", file.source()));
@@ -53,6 +62,7 @@ base::Status check_protocol(const SectionFile& file) {
   return base::ok_status();
 }
 
+// Sets header.domain_log2.
 base::Status check_domain(const base::ByteReader& reader, std::uint32_t domain_size,
                           ZkeyHeader& header) {
   if (!std::has_single_bit(domain_size)) {
@@ -71,10 +81,12 @@ base::Status check_domain(const base::ByteReader& reader, std::uint32_t domain_s
   return base::ok_status();
 }
 
+// Section 2: primes, counts, and where the six points are.
 base::Status read_header_section(const SectionFile& file, LocatedZkey& zkey) {
   CUZK_TRY(const auto section, file.unique(kHeader, "Groth16 header"));
   base::ByteReader reader(section.bytes, fmt::format("{}: section 2 (header)", file.source()));
   ZkeyHeader& header = zkey.header;
+  // The base field tells the curve; the scalar field has to be that curve's.
   CUZK_TRY(header.curve, read_base_modulus(reader));
   CUZK_TRY(const CurveId scalar_curve, read_scalar_modulus(reader));
   if (scalar_curve != header.curve) {
@@ -97,12 +109,13 @@ base::Status read_header_section(const SectionFile& file, LocatedZkey& zkey) {
   return base::ok_status();
 }
 
-// The section of `count` records of `record_bytes`.
+// The whole content of the section of `count` records of `record_bytes`.
 base::Result<base::ByteSpan> exact_section(const SectionFile& file, std::uint32_t id,
                                            std::string_view name, std::uint64_t count,
                                            std::uint64_t record_bytes) {
   CUZK_TRY(const auto section, file.unique(id, name));
   // Both factors are below 2^33 and 2^9, so the product cannot wrap.
+  CUZK_ASSERT(count < std::uint64_t{1} << 33 && record_bytes < std::uint64_t{1} << 9);
   const std::uint64_t expected = count * record_bytes;
   if (section.bytes.size() != expected) {
     return file.malformed(fmt::format(
@@ -112,6 +125,7 @@ base::Result<base::ByteSpan> exact_section(const SectionFile& file, std::uint32_
   return section.bytes;
 }
 
+// Section 4: its count, held against its length, and where the records are.
 base::Status read_coefficients_head(const SectionFile& file, LocatedZkey& zkey) {
   CUZK_TRY(const auto section, file.unique(kCoefficients, "coefficients"));
   base::ByteReader reader(section.bytes,
@@ -139,9 +153,11 @@ base::Status read_contributions_head(const SectionFile& file, ZkeyHeader& header
   return base::ok_status();
 }
 
+// For `inspect`; a section of a later version of the format is unknown, not wrong.
 std::string section_name(std::uint32_t id) {
   static constexpr const char* kNames[] = {"",   "protocol", "header", "IC", "coefficients", "A",
                                            "B1", "B2",       "L",      "H",  "contributions"};
+  static_assert(std::size(kNames) == kContributions + 1);
   if (id >= 1 && id < std::size(kNames)) return kNames[id];
   return fmt::format("unknown {}", id);
 }
@@ -162,6 +178,7 @@ void describe_sections(const SectionFile& file, ZkeyHeader& header) {
                                   wires - inputs,
                                   domain,
                                   header.contribution_count};
+  static_assert(std::size(counts) == kContributions + 1);
   for (const auto& section : file.sections()) {
     header.sections.push_back({section_name(section.id), section.offset_bytes, section.bytes.size(),
                                section.id < std::size(counts) ? counts[section.id] : 0});
@@ -179,6 +196,8 @@ base::Result<LocatedZkey> locate(base::ByteSpan bytes, std::string source) {
   const ZkeyHeader& header = zkey.header;
   const PointSizes sizes = point_sizes(header.curve);
   const std::uint64_t wires = header.wire_count, inputs = std::uint64_t{header.public_count} + 1;
+  CUZK_ASSERT(inputs <= wires);  // read_header_section has refused others
+  // Missing or doubled sections are told in the order of their numbers.
   CUZK_TRY(zkey.ic, exact_section(file, kIc, "IC points", inputs, sizes.g1));
   CUZK_TRY_STATUS(read_coefficients_head(file, zkey));
   CUZK_TRY(zkey.a, exact_section(file, kA, "A points", wires, sizes.g1));

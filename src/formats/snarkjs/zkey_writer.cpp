@@ -1,8 +1,13 @@
 // Writing a zkey: every length is known beforehand, so the file is one forward stream.
+//
+// Layout and section order are those that snarkjs itself writes, so that its other commands take
+// the file. Points and coefficients pass through a buffer of a megabyte; the key itself may be
+// larger than the memory.
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "formats/snarkjs/zkey_layout.h"
 
 namespace cuzk::formats {
@@ -14,9 +19,12 @@ using msm::PointLayout;
 using msm::PointSource;
 
 constexpr std::uint32_t kVersion = 1, kSectionCount = 10;
+static_assert(kSectionCount == zkey_layout::kContributions);  // each number once
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr std::size_t kContributionsBytes = 64 + 4;
 
+// One key on its way into a file; write() once. Borrows all. `buffer_` holds what is not in the
+// file yet; after an error the file is dropped by its owner.
 template <class C>
 class ZkeyWriter {
  public:
@@ -28,6 +36,7 @@ class ZkeyWriter {
 
   // Sections in the order in which snarkjs itself writes them.
   base::Status write() {
+    CUZK_ASSERT(shape_.qap_row_count() <= key_.h.size());  // check_writable has refused others
     if (progress_ != nullptr) progress_->begin_stage("writing zkey", total_bytes());
     append_container_head(buffer_, "zkey", kVersion, kSectionCount);
     append_section_head(buffer_, zkey_layout::kProtocol, 4);
@@ -54,6 +63,7 @@ class ZkeyWriter {
   }
 
  private:
+  // For progress: all but the small heads.
   std::uint64_t total_bytes() const {
     const std::uint64_t g1 =
         key_.vk.ic.size() + key_.h.size() + key_.l.size() + key_.a.size() + key_.b_g1.size();
@@ -62,6 +72,7 @@ class ZkeyWriter {
            coefficient_count() * zkey_layout::kRecordBytes;
   }
 
+  // Hands the buffer to the file.
   base::Status flush() {
     CUZK_TRY_STATUS(file_.write(buffer_));
     if (progress_ != nullptr) progress_->advance(buffer_.size());
@@ -69,8 +80,10 @@ class ZkeyWriter {
     return base::ok_status();
   }
 
+  // Montgomery limbs, little-endian, as points are stored.
   template <class F>
   void append_element(const F& x) {
+    static_assert(sizeof(F) == F::kByteCount);
     buffer_.resize(buffer_.size() + F::kByteCount);
     field::store_le(x.montgomery_limbs(), buffer_.data() + buffer_.size() - F::kByteCount);
   }
@@ -79,7 +92,7 @@ class ZkeyWriter {
     append_element(x.c0);
     append_element(x.c1);
   }
-  // Infinity is (0, 0), in memory as in the file.
+  // Infinity is (0, 0), in memory as in the file, so it needs no case of its own.
   template <class G>
   void append_point(const curve::Affine<G>& point) {
     append_element(point.x);
@@ -92,6 +105,7 @@ class ZkeyWriter {
         3 * (sizeof(typename C::G1Affine) + sizeof(typename C::G2Affine));
     append_section_head(buffer_, zkey_layout::kHeader,
                         4 + Fp::kByteCount + 4 + Fr::kByteCount + 12 + points_bytes);
+    const std::size_t begin = buffer_.size();
     append_modulus<Fp>(buffer_);
     append_modulus<Fr>(buffer_);
     append_u32(buffer_, static_cast<std::uint32_t>(shape_.variable_count()));
@@ -103,11 +117,14 @@ class ZkeyWriter {
     append_point(key_.vk.gamma_g2);
     append_point(key_.vk.delta_g1);
     append_point(key_.vk.delta_g2);
+    CUZK_ASSERT(buffer_.size() - begin ==
+                4 + Fp::kByteCount + 4 + Fr::kByteCount + 12 + points_bytes);
   }
 
   // The value as v R^2 mod r: see from_double_montgomery in zkey_matrices.h.
   base::Status append_record(std::uint32_t matrix, std::size_t row, std::uint32_t wire,
                              const Fr& value) {
+    CUZK_DEBUG_ASSERT(matrix <= 1 && wire < shape_.variable_count());
     append_u32(buffer_, matrix);
     append_u32(buffer_, static_cast<std::uint32_t>(row));
     append_u32(buffer_, wire);
@@ -115,10 +132,12 @@ class ZkeyWriter {
     return buffer_.size() < kBlockBytes ? base::ok_status() : flush();
   }
 
+  // Row by row, A before B, then the rows of the inputs.
   base::Status write_coefficients() {
     append_section_head(buffer_, zkey_layout::kCoefficients,
                         4 + coefficient_count() * zkey_layout::kRecordBytes);
     append_u32(buffer_, static_cast<std::uint32_t>(coefficient_count()));
+    // Repeated blocks of a recorded circuit are spelled out: row() gives each of their rows.
     const std::size_t row_count = shape_.constraint_count();
     for (std::size_t row = 0; row < row_count; ++row) {
       for (const r1cs::Term term : shape_.a.row(row)) {
@@ -135,11 +154,13 @@ class ZkeyWriter {
     return base::ok_status();
   }
 
+  // A section of points, decoded from wherever they lie.
   template <class G>
   base::Status write_points(std::uint32_t id, const PointSource<G>& points) {
     append_section_head(buffer_, id, points.size() * PointSource<G>::kPointBytes);
     CUZK_TRY_STATUS(flush());
     constexpr std::size_t kBlockPoints = kBlockBytes / PointSource<G>::kPointBytes;
+    static_assert(kBlockPoints > 0);
     std::vector<curve::Affine<G>> block;
     for (std::size_t first = 0; first < points.size(); first += kBlockPoints) {
       block.resize(std::min(kBlockPoints, points.size() - first));
@@ -161,7 +182,8 @@ class ZkeyWriter {
   base::Bytes buffer_;
 };
 
-// Whether key and circuit are one key that a zkey can hold.
+// Whether key and circuit are one key that a zkey can hold: convention, numbers of 32 bits,
+// lengths. Asked before a file exists.
 template <class C>
 base::Status check_writable(const std::string& path, const groth16::ProvingKey<C>& key,
                             const r1cs::Shape<typename C::Fr>& shape) {
@@ -199,6 +221,7 @@ base::Status write_zkey(const std::filesystem::path& path, const groth16::Provin
                         const r1cs::Shape<typename C::Fr>& shape, base::ProgressSink* progress) {
   CUZK_TRY_STATUS(check_writable(path.string(), key, shape));
   CUZK_TRY(base::AtomicFile file, base::AtomicFile::create(path));
+  // From here on an error drops `file`, which removes what was written.
   ZkeyWriter<C> writer(file, key, shape, progress);
   if (writer.coefficient_count() > UINT32_MAX) {
     return Error{ErrorKind::kInvalidArgument,

@@ -2,7 +2,9 @@
 //
 // A boolean is a constant, a variable (Is) or a negated variable (Not); which it is decides what a
 // gadget allocates, so the rules below are part of a circuit's identity. Result bits carry no
-// boolean row of their own: their row forces them to 0 or 1 when the operands are.
+// boolean row of their own: their row forces them to 0 or 1 when the operands are. The rules are
+// those of bellperson's Boolean and of its SHA-256, case by case, since published keys fix every
+// row.
 //
 // In rows, "A | B | C" means A * B = C.
 #pragma once

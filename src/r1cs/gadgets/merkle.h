@@ -68,8 +68,10 @@ ComputedRoot<Cs> compute_root(Cs& cs, const NodeHash& node_hash,
   for (std::size_t level = 0; level < arities.size(); ++level) {
     const auto scope = cs.scope("level", level);
     const std::size_t arity = arities[level];
+    CUZK_ASSERT(std::has_single_bit(arity) && arity > 1);  // so that bits spell a place
     const auto bits =
         alloc_integer_bits(cs, index % arity, static_cast<unsigned>(std::countr_zero(arity)));
+    // The siblings are new variables: that they are the tree's follows from the root alone.
     index /= arity;
     std::vector<typename Cs::Number> siblings;
     for (std::size_t i = 1; i < arity; ++i) siblings.push_back(cs.new_number(*next++));

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/check.h"
 #include "r1cs/linear.h"
 
 namespace cuzk::r1cs::gadgets {
@@ -26,7 +27,9 @@ const std::array<F, F::kBitCount>& powers_of_two() {
 }
 
 // Collects both sides over one ShapeBuilder; the row  lhs | 1 | rhs  is emitted when the next
-// equality does not fit, and by flush().
+// equality does not fit, and by flush(). Between rows: `used_` bits are taken, below the capacity,
+// and lhs_ and rhs_ hold the terms of the equalities in them. Where rows end is upstream's rule,
+// too.
 template <class Cs>
 class MultiEq {
  public:
@@ -42,6 +45,7 @@ class MultiEq {
     if (used_ + bit_count >= kCapacity) flush();
     const std::size_t shift = used_;
     used_ += bit_count;
+    CUZK_ASSERT(used_ <= kCapacity);
     return shift;
   }
   Terms& lhs() noexcept { return lhs_; }

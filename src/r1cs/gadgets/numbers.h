@@ -1,5 +1,8 @@
 // Gadgets over field elements: products, public inputs, decomposition into bits and packing.
 //
+// Each is written for both passes at once; what only one of them does stands under kRecordsRows.
+// Both must allocate the same variables in the same order, which tests compare for whole circuits.
+//
 // In rows, "A | B | C" means A * B = C.
 #pragma once
 
@@ -81,6 +84,7 @@ Linear<F> bits_as_linear(const Bits& bits, std::size_t first, std::size_t count)
 // The integer sum of 2^i * bit_i of up to capacity bits, as a field element.
 template <class F, class Bits>
 F bits_as_value(const Bits& bits, std::size_t first, std::size_t count) {
+  CUZK_ASSERT(count <= F::kBitCount && first + count <= bits.size());
   field::Limbs<F::kLimbCount> limbs;
   for (std::size_t i = 0; i < count; ++i) {
     if (bits[first + i].value()) limbs[i / 64] |= field::Limb{1} << (i % 64);
@@ -148,6 +152,7 @@ void pack_into_inputs(Cs& cs, const typename Cs::BitString& bits) {
 // `count` (at most 64) new bits of an integer with their boolean rows, least significant first.
 template <class Cs>
 typename Cs::BitString alloc_integer_bits(Cs& cs, std::uint64_t value, unsigned count) {
+  CUZK_ASSERT(count <= 64);
   typename Cs::BitString bits;
   if constexpr (Cs::kRecordsRows) {
     for (unsigned i = 0; i < count; ++i) bits.push_back(alloc_bit(cs, false));

@@ -7,7 +7,9 @@
 // R_P + 1.
 //
 // Both passes are written out, shape with linear combinations and witness with values; they take
-// the same steps in the same order.
+// the same steps in the same order. The optimised form of the permutation is used (Grassi et al.,
+// "Poseidon", USENIX Security 2021, on efficient implementation): round keys moved behind the
+// S-boxes, and sparse matrices in the partial rounds.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +18,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/check.h"
 #include "hash/poseidon.h"
 #include "r1cs/linear.h"
 
 namespace cuzk::r1cs::gadgets {
 
-// The shape pass of one hash. Elements are linear combinations with ascending variables.
+// The shape pass of one hash, run() once. Elements are linear combinations with ascending
+// variables. `key_` walks through the round keys; where it ends is checked.
 template <class Cs>
 class PoseidonShape {
  public:
@@ -46,6 +50,9 @@ class PoseidonShape {
       full_round();
       multiply(constants_.mds);
     }
+    // The last S-boxes have no key behind them.
+    CUZK_ASSERT(key_ ==
+                constants_.compressed_constants.data() + constants_.compressed_constants.size());
     for (std::size_t i = 0; i < t; ++i) state_[i] = {sbox(allocated(state_[i]), nullptr)};
     multiply(constants_.mds);
     return {allocated(state_[1])};
@@ -114,10 +121,13 @@ class PoseidonShape {
     merge(sum);
     state_[0] = std::move(sum);
   }
+  // sum += factor * terms; merge() brings it into order again.
   static void add_scaled(Terms& sum, const Terms& terms, const F& factor) {
     for (const auto& term : terms) sum.push_back({term.variable, term.coefficient * factor});
   }
+  // Sorts by variable and sums equal ones; `terms` has at least one.
   static void merge(Terms& terms) {
+    CUZK_DEBUG_ASSERT(!terms.empty());
     const auto before = [](const auto& x, const auto& y) {
       return x.variable.key() < y.variable.key();
     };
@@ -141,7 +151,8 @@ class PoseidonShape {
   std::vector<Terms> state_;
 };
 
-// The witness pass of one hash: the permutation, emitting each value that the shape pass allocates.
+// The witness pass of one hash, run() once: the permutation, emitting each value that the shape
+// pass allocates, where it does.
 template <class Cs>
 class PoseidonWitness {
  public:
@@ -165,6 +176,9 @@ class PoseidonWitness {
       full_round();
       multiply(constants_.mds);
     }
+    CUZK_ASSERT(key_ ==
+                constants_.compressed_constants.data() + constants_.compressed_constants.size());
+    // Only element 1 of the last state is the digest, so only its column is multiplied.
     F result = F::zero();
     for (std::size_t i = 0; i < t; ++i) {
       result += sbox(allocated(state_[i]), F::zero()) * constants_.mds[i * t + 1];

@@ -65,6 +65,7 @@ std::vector<typename Cs::Number> insert(Cs& cs, const typename Cs::Number& eleme
     p[1] = choose(b0, a, b);
     return p;
   }
+  // A path's node at each of four places, its siblings in order around it.
   const Number &c = others[1], &d = others[2];
   const typename Cs::Bit b1 = bits[1];
   if (bits.size() == 2) {

@@ -3,6 +3,9 @@
 // The letters are those of FIPS 180-4. The new values of a and e are sums of up to seven words;
 // they are kept as lists of operands and added only when the value is needed, one addition instead
 // of several. The order of allocation in a round is: e, s1, choice, a, s0, majority.
+//
+// A compression of variables takes some 25,000 rows and variables, so SHA-256 is most of Filecoin's
+// circuits; the witness pass does 32 bits of it at a time (words_packed.h).
 #pragma once
 
 #include <algorithm>
@@ -83,6 +86,7 @@ WordState<W> sha256_compress(Cs& cs, const std::array<typename W::Word, 16>& blo
   return out;
 }
 
+// H(0) of FIPS 180-4 as constants: they cost no variable until they meet one.
 template <class W>
 WordState<W> sha256_initial_words() {
   WordState<W> state;
@@ -109,12 +113,14 @@ typename Cs::BitString sha256(Cs& cs, const typename Cs::BitString& message) {
   while (padded.size() % 512 != 448) padded.append_constant(0, 1);
   const std::uint64_t length = message.size();
   for (unsigned i = 64; i > 0; --i) padded.append_constant(length >> (i - 1), 1);
+  CUZK_ASSERT(padded.size() % 512 == 0);
   WordState<W> state = sha256_initial_words<W>();
   for (std::size_t first = 0; first < padded.size(); first += 512) {
     state = sha256_compress_bits<W>(cs, padded, first, state);
   }
   typename Cs::BitString digest;
   for (const auto& word : state) W::store(digest, word);
+  CUZK_ASSERT(digest.size() == 256);
   return digest;
 }
 

@@ -1,5 +1,9 @@
 // 32-bit words as 32 booleans: the shape pass of SHA-256, and the slow, obvious twin of its witness
 // pass (words_packed.h).
+//
+// What a word operation allocates is what its 32 bit operations allocate, lowest bit first. Sums
+// are the exception: they allocate the bits of the whole sum and leave its equality to a batch
+// (multi_eq.h), which several sums share.
 #pragma once
 
 #include <array>
@@ -8,6 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "base/check.h"
 #include "r1cs/gadgets/bits.h"
 #include "r1cs/gadgets/multi_eq.h"
 
@@ -85,6 +90,7 @@ class BitwiseWords {
     if (all_constant) return constant(static_cast<std::uint32_t>(sum));
     const unsigned count = sum_bit_count(operands.size());
     std::array<Bit, 40> result;
+    CUZK_ASSERT(count <= result.size());
     for (unsigned i = 0; i < count; ++i) result[i] = alloc_bit(cs_, (sum >> i) & 1);
     if constexpr (Cs::kRecordsRows) {
       const auto& powers = powers_of_two<F>();
@@ -101,11 +107,13 @@ class BitwiseWords {
     return out;
   }
 
+  // The rows that sums still wait for.
   void finish() {
     if constexpr (Cs::kRecordsRows) equalities_.flush();
   }
 
  private:
+  // The witness pass has no rows to batch.
   struct NoEqualities {
     explicit NoEqualities(Cs&) {}
   };

@@ -21,7 +21,8 @@
 namespace cuzk::r1cs::gadgets {
 
 // Appends bits to an array of words. Small, so that it stays in registers; the array has room for
-// one word more than the bits need.
+// one word more than the bits need. `held_` has the low `fill_` (below 64) bits of the word at
+// `out_`.
 class BitCursor {
  public:
   explicit BitCursor(std::uint64_t* words) : out_(words) {}
@@ -31,7 +32,8 @@ class BitCursor {
     held_ |= bits << fill_;
     *out_ = held_;
     const unsigned fill = fill_ + count;
-    const std::uint64_t rest = bits >> (63 - fill_) >> 1;
+    CUZK_DEBUG_ASSERT(count <= 64 && (count == 64 || bits >> count == 0));
+    const std::uint64_t rest = bits >> (63 - fill_) >> 1;  // no shift by 64 where fill_ is 0
     out_ += fill / 64;
     held_ = fill / 64 != 0 ? rest : held_;
     fill_ = fill % 64;
