@@ -1,4 +1,8 @@
 // The executor's face of a proving process: calls become questions.
+//
+// A question gets a number, goes over the socket, and waits for its answer or for the end of the
+// process. What is asked while no process is ready is lost at once; only run() waits for one, since
+// its caller cannot do anything better.
 #include "engine/worker_process.h"
 
 #include <utility>
@@ -19,10 +23,12 @@ using internal::WireOutcome;
 
 namespace {
 
+// One failed start may be a moment's lack of memory or processes.
 constexpr std::uint32_t kFailedStartsMax = 3;
 // What a status page may wait for fresh figures.
 constexpr std::chrono::milliseconds kReportPatience(40);
 
+// Takes what is large out of the request; the input stays, it travels when the process asks for it.
 internal::WireRun wire_of(RunRequest& request) {
   internal::WireRun wire;
   wire.id = request.id;
@@ -47,6 +53,7 @@ WorkerProcess::State::State(WorkerProcessOptions options, ExecutorEvents& events
 
 WorkerProcess::State::~State() { stop(); }
 
+// Returns when the first process is ready, or has ended with the reason why it cannot be.
 Status WorkerProcess::State::start() {
   if (options_.command.empty()) {
     return Error{ErrorKind::kInvalidArgument, "the proving process has no command"};
@@ -66,6 +73,7 @@ std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Byt
                                                      std::optional<Clock::time_point> until,
                                                      std::optional<std::uint64_t> generation,
                                                      std::optional<JobId> run_of) {
+  // The number is taken and the question put down before it is sent: the answer may come at once.
   const auto question = std::make_shared<Question>();
   question->run_of = run_of;
   std::shared_ptr<internal::Channel> way;
@@ -74,6 +82,7 @@ std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Byt
     const MutexLock hold(mutex_);
     if (phase_ != Phase::kReady) return std::nullopt;
     if (generation && *generation != generation_) return std::nullopt;
+    CUZK_ASSERT(channel_ != nullptr);
     way = channel_;
     number = ++question_count_;
     questions_.emplace(number, question);
@@ -82,6 +91,7 @@ std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Byt
   const Status sent = way->send(kind, number, payload);
   const MutexLock hold(mutex_);
   if (!sent.ok() && sent.error().kind != ErrorKind::kUnavailable) {
+    // Too large or no memory: the process is well and has not heard of it.
     questions_.erase(number);
     WireOutcome refused;
     refused.is_ok = 0;
@@ -95,10 +105,14 @@ std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Byt
       break;
     }
   }
+  // Late answers find nobody and are dropped.
   questions_.erase(number);
   return std::move(question->answer);
 }
 
+// The job is in the table before the process hears of it, since its events may come before the
+// answer does. A crash clears the table; the generation keeps the question from going to the next
+// process.
 Status WorkerProcess::State::run(RunRequest request) {
   const JobId id = request.id;
   std::uint64_t generation = 0;
@@ -136,6 +150,7 @@ Status WorkerProcess::State::cancel(JobId id) {
     }
     way = channel_;
   }
+  // Where it does not arrive the process is ending, and the crash tells of the job.
   if (way != nullptr) (void)way->send(MessageKind::kCancel, 0, encode(internal::WirePartition{id}));
   return base::ok_status();
 }
@@ -172,6 +187,7 @@ ExecutorReport WorkerProcess::State::report() {
   if (fresh) report_ = std::move(*fresh);
   ExecutorReport out = report_;
   out.process_restarts = restart_count_;
+  // Figures of the process before, less what cannot be true any more.
   if (phase_ != Phase::kReady) {
     for (DeviceReport& device : out.devices) {
       device.usable = false;
@@ -209,6 +225,7 @@ void WorkerProcess::State::stop() {
     jobs_.clear();
   }
   for (const JobId id : unfinished) {
+    // After the supervisor's thread has ended, so that no other event of the job follows.
     events_.job_ended(id, Error{ErrorKind::kUnavailable, "the proving process was stopped"}, {});
   }
   const MutexLock hold(mutex_);
@@ -216,7 +233,9 @@ void WorkerProcess::State::stop() {
   changed_.notify_all();
 }
 
-WorkerProcess::WorkerProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+WorkerProcess::WorkerProcess(std::unique_ptr<State> state) : state_(std::move(state)) {
+  CUZK_ASSERT(state_ != nullptr);
+}
 WorkerProcess::~WorkerProcess() = default;
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(WorkerProcessOptions options,
