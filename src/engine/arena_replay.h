@@ -16,6 +16,7 @@ namespace cuzk::engine {
 
 enum class BufferSource : std::uint8_t { kAllocator, kLedger };
 
+// Defaults take less than a second and some 100 MiB.
 struct ArenaReplayOptions {
   BufferSource source = BufferSource::kLedger;
   std::uint32_t thread_count = 8;

@@ -1,4 +1,8 @@
 // Opening and closing, and the threads; the public functions hand on to the state.
+//
+// Opening goes from what must survive to what may be made anew: journal, table of unfinished jobs,
+// executor, threads. Closing goes the other way, so that whoever speaks still has a listener: the
+// executor first, then the feeder, then the recorder, which writes the last words down.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -29,12 +33,16 @@ std::int64_t system_now_ms() {
 Engine::State::State(EngineOptions options, std::shared_ptr<const JobTypes> types)
     : options_(std::move(options)), types_(std::move(types)) {
   if (!options_.now_ms) options_.now_ms = system_now_ms;
+  // 0 would fail a job for a crash that it did not see.
   if (options_.crashes_max == 0) options_.crashes_max = 1;
 }
 
 Engine::State::~State() { stop(); }
 
+// A failure on the way leaves what was made so far to the destructor, whose stop() finds no
+// threads.
 Status Engine::State::open(const MakeExecutor& make_executor) {
+  CUZK_ASSERT(journal_ == nullptr && executor_ == nullptr);
   started_ms_ = now_ms();
   JournalOptions journal;
   journal.folder = options_.journal_folder;
@@ -46,9 +54,11 @@ Status Engine::State::open(const MakeExecutor& make_executor) {
   for (const std::string& loss : journal_->open_report().losses) {
     base::log(LogLevel::kWarning, "journal: " + loss);
   }
+  // Records alone: inputs and proofs are read when a job is given.
   CUZK_TRY(const auto records, journal_->list({.states = {JobState::kQueued, JobState::kRunning},
                                                .count_max = SIZE_MAX}));
   finals_ = std::make_shared<internal::CallThread>();
+  // It may speak at once; say() only queues until the recorder runs.
   CUZK_TRY(executor_, make_executor(*this));
   {
     const MutexLock hold(mutex_);
@@ -58,6 +68,7 @@ Status Engine::State::open(const MakeExecutor& make_executor) {
       wait_for_feeding(entry);
     }
   }
+  CUZK_ASSERT(executor_ != nullptr);
   recorder_ = std::thread([this] { record(); });
   feeder_ = std::thread([this] { feed(); });
   housekeeper_ = std::thread([this] { housekeep(); });
@@ -66,6 +77,7 @@ Status Engine::State::open(const MakeExecutor& make_executor) {
 
 void Engine::State::housekeep() {
   while (true) {
+    // First at opening: what became too old while no engine ran.
     const auto pruned = journal_->prune(options_.retention);
     if (!pruned.ok()) {
       base::log(LogLevel::kWarning, "cannot prune the journal: " + pruned.error().message);
@@ -87,6 +99,7 @@ void Engine::State::drain() {
 bool Engine::State::wait_idle(std::chrono::milliseconds timeout) {
   const auto until = std::chrono::steady_clock::now() + timeout;
   const MutexLock hold(mutex_);
+  // A claim may be a submission that has not reached the table yet.
   while (live_count_ > 0 || !claimed_.empty()) {
     if (changed_.wait_until(mutex_, until) == std::cv_status::timeout) {
       return live_count_ == 0 && claimed_.empty();
@@ -100,16 +113,19 @@ void Engine::State::stop() {
     const MutexLock hold(mutex_);
     draining_ = true;
     if (stopping_) {
+      // Who comes second returns when the first one is through.
       while (!stopped_) changed_.wait(mutex_);
       return;
     }
     stopping_ = true;
   }
   changed_.notify_all();
+  // It ends what it has as unavailable, which the recorder takes for "again next time".
   if (executor_ != nullptr) executor_->stop();
   if (feeder_.joinable()) feeder_.join();
   {
     const MutexLock hold(queue_mutex_);
+    // After the executor's last word, so that the recorder finds it in its queue.
     recorder_ending_ = true;
   }
   happened_.notify_all();
@@ -119,6 +135,7 @@ void Engine::State::stop() {
   {
     const MutexLock hold(mutex_);
     for (const auto& [request_id, entry] : entries_) {
+      // Collected under the lock, told outside: what they call may come back here.
       auto taken = take_waiters(*entry);
       std::move(taken.begin(), taken.end(), std::back_inserter(waiters));
     }
@@ -142,7 +159,9 @@ void Engine::State::forget(Entry& entry) {
   take_from_backlog(entry);
   set_place(entry, Place::kWaiting);
   by_id_.erase(entry.id);
-  entries_.erase(entries_.find(entry.request_id));  // the entry dies
+  const auto found = entries_.find(entry.request_id);
+  CUZK_ASSERT(found != entries_.end() && found->second.get() == &entry);
+  entries_.erase(found);  // the entry dies
   changed_.notify_all();
 }
 
@@ -155,18 +174,27 @@ std::vector<std::shared_ptr<internal::Waiter>> Engine::State::take_waiters(Entry
   return out;
 }
 
+// Claims are few and short: as long as an acceptance or a cancellation takes on disk. So all who
+// wait are woken by each release, and look again.
 void Engine::State::claim(const std::string& request_id) {
   while (is_claimed(request_id)) released_.wait(mutex_);
-  claimed_.insert(request_id);
+  const bool is_new = claimed_.insert(request_id).second;
+  CUZK_ASSERT(is_new);
 }
 
 void Engine::State::release(const std::string& request_id) {
-  claimed_.erase(request_id);
+  const std::size_t count = claimed_.erase(request_id);
+  CUZK_ASSERT(count == 1);
   released_.notify_all();
+  // wait_idle() looks at claims too.
   changed_.notify_all();
 }
 
-Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
+// What is below hands on. Journal and executor are thread-safe themselves, so what concerns one of
+// them alone goes there without the state's lock.
+Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {
+  CUZK_ASSERT(state_ != nullptr);
+}
 Engine::~Engine() = default;
 
 Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options,

@@ -22,6 +22,7 @@
 
 namespace cuzk::engine {
 
+// How the engine keeps and bounds its jobs. Everything about memory and workers is the executor's.
 struct EngineOptions {
   std::filesystem::path journal_folder;
   Retention retention;
@@ -42,6 +43,8 @@ struct EngineOptions {
   std::function<std::int64_t()> now_ms = {};  // milliseconds since the epoch; empty: the system's
 };
 
+// What a client hands in. The input is shared, so that a large one is held once while the job is
+// checked, written and, if it may begin at once, read by the executor.
 struct SubmitRequest {
   std::string request_id;  // empty: one is made
   std::string kind;
@@ -50,6 +53,7 @@ struct SubmitRequest {
   SharedBytes input;
 };
 
+// What the client is told. `state` and `queue_position` are of the moment after the acceptance.
 struct Submitted {
   std::string request_id;
   Acceptance acceptance = Acceptance::kNew;
@@ -59,6 +63,7 @@ struct Submitted {
 
 // A job as people see it.
 struct JobView {
+  // What the journal has, but for a start that it has not heard of yet.
   JobRecord record;
   std::optional<JobProgress> progress;  // while it is queued or runs in this process
   JobTimes times;                       // of the run that ended last, or so far
@@ -69,6 +74,7 @@ struct JobView {
 inline constexpr std::size_t kObserverBacklogMax = 16'384;
 struct EngineEvent {
   enum class Kind : std::uint8_t { kAccepted, kStarted, kPartitionMoved, kEnded };
+  // The members from `partition` to `device` mean something for kPartitionMoved, `state` for all.
   Kind kind = Kind::kAccepted;
   std::string request_id;
   std::string job_kind;
@@ -110,6 +116,8 @@ class Subscription {
 };
 
 // Thread-safe.
+// Waiting calls block their own thread alone. Functions given to on_final() and observe() may call
+// the engine, but must not destroy it.
 class Engine {
  public:
   using MakeExecutor = std::function<base::Result<std::unique_ptr<Executor>>(ExecutorEvents&)>;

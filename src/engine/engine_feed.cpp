@@ -20,26 +20,32 @@ using base::Status;
 
 namespace {
 
+// Between two tries where the executor takes none: it may be starting again, which takes longer
+// than this, or be broken for good.
 constexpr std::chrono::milliseconds kRetryInterval(200);
 
 }  // namespace
 
 void Engine::State::set_place(Entry& entry, Place place) {
+  CUZK_ASSERT(!entry.counted || given_count_ > 0);
   given_count_ -= entry.counted ? 1 : 0;
   entry.counted = place != Place::kWaiting && entry.priority != Priority::kCritical;
   given_count_ += entry.counted ? 1 : 0;
   entry.place = place;
+  // A crash that is told later and happened before does not concern this run.
   if (place == Place::kGiving) entry.given_after = crash_count_;
   if (place == Place::kWaiting && suspect_given_ == entry.id) suspect_given_.reset();
 }
 
 void Engine::State::wait_for_feeding(Entry& entry) {
   set_place(entry, Place::kWaiting);
+  // Suspects apart: they run alone, before all that is not critical.
   (entry.suspect ? suspects_ : to_feed_).emplace(entry.rank(), entry.id);
   changed_.notify_all();
 }
 
 void Engine::State::take_from_backlog(const Entry& entry) {
+  // From both, since `suspect` may have changed; before the rank does, which is half the key.
   to_feed_.erase({entry.rank(), entry.id});
   suspects_.erase({entry.rank(), entry.id});
 }
@@ -47,6 +53,7 @@ void Engine::State::take_from_backlog(const Entry& entry) {
 Engine::State::Entry* Engine::State::next_to_feed() {
   Entry* const first = to_feed_.empty() ? nullptr : entry_of(to_feed_.begin()->second);
   if (first != nullptr && first->priority == Priority::kCritical) return first;
+  // Nothing else begins while a suspect runs, nor while one waits for what runs to end.
   if (suspect_given_) return nullptr;
   if (suspects_.empty()) return first;
   return given_count_ == 0 ? entry_of(suspects_.begin()->second) : nullptr;
@@ -59,6 +66,7 @@ RunRequest Engine::State::request_of(const Entry& entry) {
   request.kind = entry.kind;
   request.priority = entry.priority;
   request.deadline_ms = entry.deadline_ms;
+  // Called by the executor, so while the engine lives; the journal checks the digest.
   request.input = [this, id = entry.request_id]() -> base::Result<SharedBytes> {
     CUZK_TRY(base::Bytes bytes, journal_->input(id));
     return SharedBytes(std::make_shared<const base::Bytes>(std::move(bytes)));
@@ -74,6 +82,7 @@ void Engine::State::add_finished(RunRequest& request, std::uint32_t partition_co
     return;
   }
   if (kept->empty()) return;
+  // Numbers come from the disk, so each is compared with the count.
   request.finished.resize(partition_count);
   for (PartitionProof& partition : *kept) {
     if (partition.partition < partition_count) {
@@ -82,6 +91,8 @@ void Engine::State::add_finished(RunRequest& request, std::uint32_t partition_co
   }
 }
 
+// One job at a time: run() may read an input, and order among those that wait is worth more than
+// reading two at once. While the executor takes none, the first one is tried again.
 void Engine::State::feed() {
   while (true) {
     RunRequest request;
@@ -90,10 +101,12 @@ void Engine::State::feed() {
       const MutexLock hold(mutex_);
       Entry* entry = nullptr;
       while (!stopping_ && (entry = next_to_feed()) == nullptr) {
+        // Nobody waits for the executor: a failure of before is no reason to refuse new jobs.
         if (to_feed_.empty() && suspects_.empty()) executor_failure_.clear();
         changed_.wait(mutex_);
       }
       if (stopping_) return;
+      CUZK_DEBUG_ASSERT(entry->place == Place::kWaiting && !entry->over);
       take_from_backlog(*entry);
       set_place(*entry, Place::kGiving);
       if (entry->suspect) suspect_given_ = entry->id;
@@ -111,6 +124,8 @@ void Engine::State::feed() {
   }
 }
 
+// Much may have happened while run() was under way (an end, a crash, a cancel, one more
+// acceptance), and each has left its mark in the entry.
 bool Engine::State::given(JobId id, const Status& outcome) {
   bool stop_it = false;
   const bool is_unavailable = !outcome.ok() && outcome.error().kind == ErrorKind::kUnavailable;
@@ -128,6 +143,7 @@ bool Engine::State::given(JobId id, const Status& outcome) {
     }
     if (entry == nullptr || entry->place != Place::kGiving) return !is_unavailable;
     const bool is_lost = std::exchange(entry->lost, false);
+    // Who was ended while it was given; who is taken; who is to be fed again; who is refused.
     if (entry->ended) {
       set_place(*entry, Place::kGiven);
     } else if (is_taken && !is_lost) {
@@ -144,9 +160,11 @@ bool Engine::State::given(JobId id, const Status& outcome) {
       }
     } else {
       set_place(*entry, Place::kGiven);
+      // Refused for good (its key is gone, it can never fit): that is its end.
       say({.kind = Happening::Kind::kEnded, .id = id, .failure = outcome.error()});
     }
   }
+  // A cancel that came while it was being given could not reach the executor.
   if (stop_it) (void)executor_->cancel(id);
   return !is_unavailable;
 }

@@ -16,6 +16,7 @@
 namespace cuzk::engine::internal {
 
 // Runs calls in order on a thread of its own. Destroyed: runs what is queued, then ends.
+// A call dies on the thread that ran it. Calls must not wait for this object's end.
 class CallThread {
  public:
   CallThread();
@@ -81,6 +82,7 @@ class CallWaiter final : public Waiter, public std::enable_shared_from_this<Call
 };
 
 // An observer: a bounded queue and a thread. Owned by its handle.
+// post() never waits. Beyond kObserverBacklogMax events the oldest goes and is counted.
 class Observer {
  public:
   explicit Observer(std::function<void(const EngineEvent&)> observer);
@@ -111,15 +113,20 @@ class Observer {
 // Handles that people hold.
 class CallHandle final : public Subscription {
  public:
-  explicit CallHandle(std::shared_ptr<CallWaiter> waiter) : waiter_(std::move(waiter)) {}
+  explicit CallHandle(std::shared_ptr<CallWaiter> waiter) : waiter_(std::move(waiter)) {
+    CUZK_ASSERT(waiter_ != nullptr);
+  }
   ~CallHandle() override { waiter_->cancel(); }
 
  private:
   const std::shared_ptr<CallWaiter> waiter_;
 };
+// Held by whoever observes; the engine has a weak pointer to the observer itself.
 class ObserverHandle final : public Subscription {
  public:
-  explicit ObserverHandle(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {}
+  explicit ObserverHandle(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {
+    CUZK_ASSERT(observer_ != nullptr);
+  }
   ~ObserverHandle() override { observer_->stop(); }
 
  private:

@@ -1,4 +1,8 @@
 // Asking and waiting.
+//
+// Answers join two sources: the journal, which knows what is durable, and the table, which knows
+// what runs. They are read one after the other, never under one lock, so each function says what it
+// makes of a job that changed in between.
 #include <algorithm>
 #include <chrono>
 #include <utility>

@@ -27,10 +27,13 @@ using base::Status;
 
 namespace {
 
+// After an end that the journal could not take; a disk does not get room within milliseconds.
 constexpr std::chrono::milliseconds kRepeatInterval(1000);
+// A few times what a sync takes, so that one carries many starts and proofs.
 constexpr std::chrono::milliseconds kCompanyWait(50);
 // Pauses before an end is read back once more, doubling from the first to the last.
 constexpr std::chrono::milliseconds kReadAgainMin(100), kReadAgainMax(5000);
+static_assert(kCompanyWait < kRepeatInterval && kReadAgainMin < kReadAgainMax);
 
 }  // namespace
 
@@ -39,6 +42,8 @@ bool Engine::State::is_awaited(const Recording& recording) {
          recording.change.kind != JournalChange::Kind::kPartition;
 }
 
+// The executor's words. Each is put down with the time and returned from at once, so that the
+// executor never waits for the disk.
 void Engine::State::job_started(JobId id) { say({.kind = Happening::Kind::kStarted, .id = id}); }
 
 void Engine::State::partition_moved(JobId id, std::size_t partition, PartitionState state,
@@ -66,6 +71,7 @@ void Engine::State::job_ended(JobId id, base::Result<base::Bytes> outcome, const
 }
 
 void Engine::State::crashed(const std::vector<JobId>& jobs, const std::string& sentence) {
+  // Numbered under the lock that also stamps what is given (given_after), so both have one order.
   const MutexLock hold(mutex_);
   executor_down_ = true;  // at once: what is submitted from here on waits for the feeder
   ++crash_count_;
@@ -84,6 +90,8 @@ void Engine::State::say(Happening happening) {
   happened_.notify_one();
 }
 
+// Ends on the turn that finds nothing more after the engine has told it to end, so that the last
+// word of the executor is written down.
 void Engine::State::record() {
   using Clock = std::chrono::steady_clock;
   std::vector<Recording> behind;                     // ends that the journal could not take
@@ -92,11 +100,14 @@ void Engine::State::record() {
   while (true) {
     std::vector<Happening> happenings;
     const bool goes_on = take_happenings(happenings, due);
+    // One turn: entries and observers at once, the journal when it is worth a sync, then those
+    // whose end is durable, then what a crash threw back.
     std::vector<EngineEvent> events;
     plan_recordings(happenings, waiting, events);
     tell_observers(events);
     if (!waiting.empty()) due = std::min(due, Clock::now() + kCompanyWait);
     const bool is_urgent = std::any_of(waiting.begin(), waiting.end(), is_awaited);
+    // What waits may go along with what is urgent; order is kept, ends of before come first.
     if (is_urgent || !goes_on || Clock::now() >= due) {
       std::vector<Recording> recordings = with_starts(std::move(behind));
       std::move(waiting.begin(), waiting.end(), std::back_inserter(recordings));
@@ -105,9 +116,11 @@ void Engine::State::record() {
       due = behind.empty() ? Clock::time_point::max() : Clock::now() + kRepeatInterval;
     }
     for (const Happening& happening : happenings) {
+      // The journal has it already (a cancellation); only the telling is left.
       if (happening.kind == Happening::Kind::kFinal) tell_end(happening.id, {});
     }
     due = std::min(due, tell_untold());
+    // After apply(): a job must be queued again in the journal before it is given again.
     refeed();
     {
       const MutexLock hold(mutex_);
@@ -116,6 +129,8 @@ void Engine::State::record() {
     if (!goes_on) break;
   }
   if (behind.empty()) return;
+  // The engine ends and the disk still does not take them. They are unfinished in the journal, so
+  // the next start runs them again.
   base::log(LogLevel::kError,
             fmt::format("{} jobs that ended are not in the journal and will be run again: {}",
                         behind.size(), behind.front().change.request_id));
@@ -132,6 +147,7 @@ bool Engine::State::take_happenings(std::vector<Happening>& happenings,
       break;
     }
   }
+  CUZK_DEBUG_ASSERT(happenings.empty());
   happenings.swap(happenings_);
   return !(recorder_ending_ && happenings.empty());
 }
@@ -149,6 +165,7 @@ std::vector<Engine::State::Recording> Engine::State::with_starts(std::vector<Rec
   return out;
 }
 
+// Under one lock for the whole handful, so that no submission sees half of what happened.
 void Engine::State::plan_recordings(std::vector<Happening>& happenings,
                                     std::vector<Recording>& recordings,
                                     std::vector<EngineEvent>& events) {
@@ -193,6 +210,7 @@ void Engine::State::plan(Entry& entry, Happening& happening, std::vector<Recordi
     event.attempt = happening.attempt;
     event.device = happening.device;
   } else {
+    // A finished partition: whatever crashed before, this job gets on.
     entry.crash_count = 0;
     plan_start(entry, recordings);
     recordings.push_back({{.kind = JournalChange::Kind::kPartition,
@@ -208,19 +226,24 @@ void Engine::State::plan(Entry& entry, Happening& happening, std::vector<Recordi
 }
 
 void Engine::State::plan_start(Entry& entry, std::vector<Recording>& recordings) {
+  // Once until the job is queued again; also before a proof or an end, for a start may come late.
   if (entry.start_recorded) return;
   entry.start_recorded = true;
   recordings.push_back(
       {{.kind = JournalChange::Kind::kStart, .request_id = entry.request_id}, entry.id});
 }
 
+// Five ends: of a job that was told already, of an attempt before this one, of a stop, of a
+// cancellation, and the real ones.
 void Engine::State::plan_end(Entry& entry, Happening& happening,
                              std::vector<Recording>& recordings) {
+  // Final by a cancellation, and told: this was the executor's last word, which it was kept for.
   if (entry.over) {
     forget(entry);
     return;
   }
   entry.running = false;
+  // The end of an attempt that is over already. The next one goes to the feeder.
   if (entry.stale) {
     entry.stale = false;
     wait_for_feeding(entry);
@@ -229,6 +252,7 @@ void Engine::State::plan_end(Entry& entry, Happening& happening,
   const auto requests = [&](JournalChange::Kind kind) {
     return JournalChange{.kind = kind, .request_id = entry.request_id, .attempt = entry.attempt};
   };
+  // While the engine stops, "unavailable" means: not done. At any other time it is the job's end.
   bool is_stopped = false;
   if (happening.failure && happening.failure->kind == ErrorKind::kUnavailable) {
     is_stopped = stopping_;
@@ -239,6 +263,7 @@ void Engine::State::plan_end(Entry& entry, Happening& happening,
     recordings.push_back({requests(JournalChange::Kind::kRequeue), entry.id});
     return;
   }
+  // From here on the journal decides; the entry goes when its end is told.
   entry.ended = true;
   if (entry.cancel) return;  // final already
   Recording end{requests(JournalChange::Kind::kComplete), entry.id, happening.times};
@@ -252,9 +277,14 @@ void Engine::State::plan_end(Entry& entry, Happening& happening,
   recordings.push_back(std::move(end));
 }
 
+// Every job that was with the dead process goes back to the feeder, those that ran with a change in
+// the journal before, unless it has crashed too many. What was said before the crash and recorded
+// after it is harmless: the journal's attempt and the entry's flags decide.
 void Engine::State::plan_crash(const Happening& happening, std::vector<Recording>& recordings) {
   base::log(LogLevel::kError, fmt::format("proving code crashed while {} jobs ran: {}",
                                           happening.jobs.size(), happening.sentence));
+  // First who was with the executor, and who of them ran, since the number of those decides below;
+  // then what becomes of each. Jobs given after the crash are in the next process.
   std::vector<Entry*> given;
   std::size_t running_count = 0;
   for (const auto& [id, entry] : by_id_) {
@@ -272,6 +302,7 @@ void Engine::State::plan_crash(const Happening& happening, std::vector<Recording
       forget(*entry);
       continue;
     }
+    // Who only waited there is queued again and did nothing; who ran may have done it.
     if (entry->running && !entry->stale && !entry->cancel && !entry->over) {
       plan_crash_of(*entry, running_count, happening.sentence, recordings);
     } else if (std::exchange(entry->start_recorded, false) && !entry->cancel) {
@@ -281,6 +312,7 @@ void Engine::State::plan_crash(const Happening& happening, std::vector<Recording
                             entry->id});
     }
     entry->running = false;
+    // given() is still to come for it, and looks at `lost`.
     if (is_giving) continue;
     entry->stale = false;
     set_place(*entry, Place::kWaiting);
@@ -293,6 +325,7 @@ void Engine::State::plan_crash(const Happening& happening, std::vector<Recording
 // job that ran alone; until then it waits to run so.
 void Engine::State::plan_crash_of(Entry& entry, std::size_t running_count,
                                   const std::string& sentence, std::vector<Recording>& recordings) {
+  CUZK_ASSERT(running_count > 0);
   JournalChange change{.request_id = entry.request_id, .attempt = entry.attempt};
   const std::uint32_t crashes = entry.crash_count + 1;
   const bool is_last = crashes >= options_.crashes_max;
@@ -306,6 +339,7 @@ void Engine::State::plan_crash_of(Entry& entry, std::size_t running_count,
   } else {
     plan_start(entry, recordings);
     change.kind = JournalChange::Kind::kRequeue;
+    // A last crash in company does not count, so the number in the journal stays where it is.
     change.reason = is_last ? Requeue::kStopped : Requeue::kCrashed;
     if (!is_last) entry.crash_count = crashes;
     entry.suspect = is_last || crashes + 1 >= options_.crashes_max;
@@ -326,11 +360,14 @@ void Engine::State::refeed() {
   refeed_.clear();
 }
 
+// One call of the journal for all. Ends that are durable are told here, in the order in which they
+// came; the others are returned, with what the journal said of them in the log.
 std::vector<Engine::State::Recording> Engine::State::apply(std::vector<Recording> recordings) {
   std::vector<JournalChange> changes;
   changes.reserve(recordings.size());
   for (Recording& recording : recordings) changes.push_back(std::move(recording.change));
   const std::vector<Status> outcomes = journal_->apply(changes);
+  CUZK_ASSERT(outcomes.size() == changes.size() && changes.size() == recordings.size());
   std::vector<Recording> again;
   for (std::size_t i = 0; i < recordings.size(); ++i) {
     Recording& recording = recordings[i];
@@ -351,6 +388,7 @@ bool Engine::State::must_repeat(Recording& recording, const Error& error) {
     base::log(LogLevel::kWarning, fmt::format("the journal cannot take a change of job '{}': {}",
                                               recording.change.request_id, error.message));
   }
+  // A start or a proof that is lost costs work after a restart and nothing else.
   if (!recording.is_end()) {
     const MutexLock hold(mutex_);
     Entry* entry = entry_of(recording.id);
@@ -358,6 +396,7 @@ bool Engine::State::must_repeat(Recording& recording, const Error& error) {
     if (is_start && entry != nullptr && !is_mismatch) entry->start_recorded = false;
     return false;
   }
+  // Refused because it is final already: then what it is final as is told.
   if (finalize(recording.id, recording.times) == Told::kOver) return false;
   if (error.kind == ErrorKind::kInvalidArgument) {  // a result beyond the journal's limits
     recording.change.kind = JournalChange::Kind::kFail;
@@ -377,6 +416,7 @@ std::chrono::steady_clock::time_point Engine::State::tell_untold() {
     read_again_at_ = {};
     return Clock::time_point::max();
   }
+  // No time set: something has just come in. It is read after the first pause, not at once.
   const bool is_first = read_again_at_ == Clock::time_point();
   if (!is_first && Clock::now() < read_again_at_) return read_again_at_;
   read_again_pause_ = is_first ? kReadAgainMin : std::min(kReadAgainMax, 2 * read_again_pause_);
@@ -387,6 +427,8 @@ std::chrono::steady_clock::time_point Engine::State::tell_untold() {
   return untold_.empty() ? Clock::time_point::max() : read_again_at_;
 }
 
+// Reads the record back outside the lock, for the journal may be busy, and so looks twice whether
+// the job is still the one that it was asked for.
 Engine::State::Told Engine::State::finalize(JobId id, const JobTimes& times) {
   std::string request_id;
   {
@@ -395,6 +437,7 @@ Engine::State::Told Engine::State::finalize(JobId id, const JobTimes& times) {
     if (entry == nullptr || entry->over) return Told::kOver;
     request_id = entry->request_id;
   }
+  // The journal's own words are told and not the executor's: they are what a later reader will see.
   auto record = journal_->find(request_id);
   if (!record.ok()) {
     base::log(LogLevel::kError, "the journal does not answer: " + record.error().message);
@@ -412,6 +455,7 @@ Engine::State::Told Engine::State::finalize(JobId id, const JobTimes& times) {
       return Told::kOver;
     }
     waiters = take_waiters(*entry);
+    // Under the lock the job becomes over, so that nobody is told twice; the telling is outside it.
     event.kind = EngineEvent::Kind::kEnded;
     event.request_id = request_id;
     event.job_kind = entry->kind;
@@ -426,11 +470,13 @@ Engine::State::Told Engine::State::finalize(JobId id, const JobTimes& times) {
 
 void Engine::State::note_end(Entry& entry, const JobRecord& record, const JobTimes& times) {
   constexpr std::size_t kTimesMax = 4096, kEndsMax = 32;
+  CUZK_ASSERT(!entry.over && live_count_ > 0);
   if (times_.insert_or_assign(entry.id, times).second) times_order_.push_back(entry.id);
   if (times_order_.size() > kTimesMax) {
     times_.erase(times_order_.front());
     times_order_.pop_front();
   }
+  CUZK_DEBUG_ASSERT(times_.size() == times_order_.size());
   recent_ends_ms_.push_back(now_ms());
   if (recent_ends_ms_.size() > kEndsMax) recent_ends_ms_.pop_front();
   EngineReport::Queue& queue = ended_by_kind_[entry.kind];
@@ -438,6 +484,7 @@ void Engine::State::note_end(Entry& entry, const JobRecord& record, const JobTim
   if (record.state == JobState::kFailed) ++queue.failed;
   if (record.state == JobState::kCancelled) ++queue.cancelled;
   --live_count_;
+  // Nobody has it any more, or its last word is what was recorded.
   if (entry.place == Place::kWaiting || entry.ended) {
     forget(entry);
   } else {
@@ -455,6 +502,7 @@ void Engine::State::tell_observers(const std::vector<EngineEvent>& events) {
       if (auto observer = weak.lock()) observers.push_back(std::move(observer));
     }
   }
+  // Only the recorder comes here, so all observers hear all in one order.
   for (const auto& observer : observers) {
     for (const EngineEvent& event : events) observer->post(event);
   }

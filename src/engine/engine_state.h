@@ -7,6 +7,10 @@
 //
 // One mutex guards the table of jobs. It is never held while the journal, the executor or anybody
 // who waits is called; whoever comes back from such a call looks the job up again.
+//
+// Order of locks: mutex_, then queue_mutex_ (say() is called with the first one held). A claim on
+// an id is no lock but a row in claimed_: it may be held over calls of journal and executor, and
+// makes what two clients do with one id happen one after the other.
 #pragma once
 
 #include <atomic>
@@ -82,6 +86,15 @@ class Engine::State final : public ExecutorEvents {
     kGiven,    // the executor has it and owes a job_ended
   };
   // A job that is not final, or that the executor still has.
+  //
+  // The journal's word and the executor's come at different times, so an entry may be final for one
+  // and not for the other:
+  //   over    final in the journal and told; kept until the executor's job_ended, then forgotten
+  //   ended   the executor's word came, the journal's is under way; forgotten when it is told
+  //   stale   over, then accepted again before the executor let go: its next job_ended is for the
+  //           earlier attempt and sends the new one to the feeder
+  //   lost    in kGiving when the executor crashed: whatever run() returns, it is to be fed again
+  // Owned by entries_; by_id_ points at it. Pointers and references to it do not outlive the lock.
   struct Entry {
     JobId id = 0;
     std::string request_id, kind;
@@ -103,6 +116,8 @@ class Engine::State final : public ExecutorEvents {
     bool cancel = false;          // the executor is to be asked to stop it
     bool announced = false;       // observers know of it
     std::int64_t started_ms = 0;
+    // Those who wait for the end; a ticket dies with its handle, so some are empty. The list is
+    // swept when it has reached the second number.
     std::vector<std::weak_ptr<internal::Waiter>> waiters;
     std::size_t waiters_sweep_at = 16;
 
@@ -111,6 +126,7 @@ class Engine::State final : public ExecutorEvents {
   using EntryMap = std::map<std::string, std::unique_ptr<Entry>, std::less<>>;
 
   // Something the executor said, a job that was accepted, or one that is final in the journal.
+  // The recorder takes them in order. Most members belong to one kind alone.
   struct Happening {
     enum class Kind : std::uint8_t {
       kAccepted,
@@ -135,6 +151,7 @@ class Engine::State final : public ExecutorEvents {
     std::int64_t at_ms = 0;
   };
   // A change for the journal that came of a happening.
+  // `id` and `times` are for what is told afterwards; the change itself knows the job by its name.
   struct Recording {
     JournalChange change;
     JobId id = 0;
@@ -147,7 +164,7 @@ class Engine::State final : public ExecutorEvents {
 
   // engine.cpp
   std::int64_t now_ms() const { return options_.now_ms(); }
-  void start_threads();
+  // The thread that prunes: once at opening, then each prune_interval, until the engine stops.
   void housekeep() CUZK_EXCLUDES(mutex_);
 
   // engine_submit.cpp
@@ -158,38 +175,58 @@ class Engine::State final : public ExecutorEvents {
     std::optional<JobPlan> plan;
     bool joins = false;  // needs no room: the job is there already
   };
+  // Looks at a submission before it is accepted: the job of its id, room, and its plan. Errors as
+  // Engine::submit.
   base::Result<Checked> check(const SubmitRequest& request) CUZK_EXCLUDES(mutex_);
+  // Whether one more job may be taken: draining, executor, and length of the queue.
   base::Status check_room(const Checked& checked) const CUZK_REQUIRES(mutex_);
+  // About when a full queue has a place again, by the latest ends.
   std::int64_t retry_after_ms() const CUZK_REQUIRES(mutex_);
   base::Result<Submitted> submit_checked(const Checked& checked) CUZK_EXCLUDES(mutex_);
+  // From an acceptance to the executor, or to the feeder where it takes none now. An error is the
+  // executor's refusal; the acceptance is taken back then.
   base::Status give(const JobRecord& record, const Checked& checked) CUZK_EXCLUDES(mutex_);
+  // Withdraws the job from journal and table. Returns the refusal, for the caller to hand on.
   base::Error take_back(const JobRecord& record, base::Error refusal) CUZK_EXCLUDES(mutex_);
+  // The job's entry for the attempt of the record: a new one, or that of an attempt before.
   Entry& enter(const JobRecord& record) CUZK_REQUIRES(mutex_);
+  // Whether the submitter's own thread may hand the job on, or the feeder has to, in its order.
   bool may_give_now(const Entry& entry) const CUZK_REQUIRES(mutex_);
   std::uint64_t queue_position(const Entry& entry) const CUZK_REQUIRES(mutex_);
 
   // engine_feed.cpp
+  // The feeder's thread.
   void feed() CUZK_EXCLUDES(mutex_);
+  // The job that is to be given next; null while none may be. Critical ones always may.
   Entry* next_to_feed() CUZK_REQUIRES(mutex_);
   // Puts a job where the feeder finds it.
   void wait_for_feeding(Entry& entry) CUZK_REQUIRES(mutex_);
   void take_from_backlog(const Entry& entry) CUZK_REQUIRES(mutex_);
+  // The only place where `place` changes: keeps given_count_ and suspect_given_ in step.
   void set_place(Entry& entry, Place place) CUZK_REQUIRES(mutex_);
-  // Without finished partitions.
+  // A request whose input is read from the journal when it is asked for; without finished
+  // partitions.
   RunRequest request_of(const Entry& entry) CUZK_REQUIRES(mutex_);
+  // Adds the proofs that an earlier run left. Where they cannot be read, none: they are made again.
   void add_finished(RunRequest& request, std::uint32_t partition_count);
   // What follows from Executor::run for a job in kGiving. False: the executor takes none now. An
   // answer from before a crash says nothing about the executor after it.
   bool given(JobId id, const base::Status& outcome) CUZK_EXCLUDES(mutex_);
 
   // engine_record.cpp
+  // Queues something for the recorder. Never waits, so it may be called with mutex_ held.
   void say(Happening happening) CUZK_EXCLUDES(queue_mutex_);
+  // The recorder's thread: one turn for each handful of happenings.
   void record() CUZK_EXCLUDES(mutex_, queue_mutex_);
+  // Whether somebody waits for this change to be durable.
   static bool is_awaited(const Recording& recording);
+  // Waits for something to do until `until`; false once the engine stops and nothing is left.
   bool take_happenings(std::vector<Happening>& happenings,
                        std::chrono::steady_clock::time_point until) CUZK_EXCLUDES(queue_mutex_);
+  // Changes the entries as the happenings say, and lists what follows for journal and observers.
   void plan_recordings(std::vector<Happening>& happenings, std::vector<Recording>& recordings,
                        std::vector<EngineEvent>& events) CUZK_EXCLUDES(mutex_);
+  // One happening of a live job; the three below: its end, its start, a crash.
   void plan(Entry& entry, Happening& happening, std::vector<Recording>& recordings,
             std::vector<EngineEvent>& events) CUZK_REQUIRES(mutex_);
   void plan_end(Entry& entry, Happening& happening, std::vector<Recording>& recordings)
@@ -201,7 +238,9 @@ class Engine::State final : public ExecutorEvents {
                      std::vector<Recording>& recordings) CUZK_REQUIRES(mutex_);
   // Applies and returns the ends that have to be tried again.
   std::vector<Recording> apply(std::vector<Recording> recordings) CUZK_EXCLUDES(mutex_);
+  // What to do with a change that the journal refused: true for an end that is to be tried again.
   bool must_repeat(Recording& recording, const base::Error& error) CUZK_EXCLUDES(mutex_);
+  // Ends that are tried again, each behind the start that the journal may not have.
   std::vector<Recording> with_starts(std::vector<Recording> ends) CUZK_EXCLUDES(mutex_);
   // Where the journal says that the job is final: tells everybody, once.
   enum class Told : std::uint8_t {
@@ -214,11 +253,14 @@ class Engine::State final : public ExecutorEvents {
   void tell_end(JobId id, const JobTimes& times) CUZK_EXCLUDES(mutex_);
   // Tries untold_ once more where it is time for it. When the next time is.
   std::chrono::steady_clock::time_point tell_untold() CUZK_EXCLUDES(mutex_);
+  // Books of an end that is told: counts, times, and what becomes of the entry.
   void note_end(Entry& entry, const JobRecord& record, const JobTimes& times) CUZK_REQUIRES(mutex_);
+  // Puts those whom a crash threw back where the feeder finds them, once the crash is recorded.
   void refeed() CUZK_EXCLUDES(mutex_);
   void tell_observers(const std::vector<EngineEvent>& events) CUZK_EXCLUDES(mutex_);
 
   // engine_query.cpp
+  // Adds a ticket and sweeps empty ones, at a cost that is constant over many.
   void add_waiter(Entry& entry, const std::shared_ptr<internal::Waiter>& waiter)
       CUZK_REQUIRES(mutex_);
   // A job's end that is known, or the waiter added to a live job. Where the job is just being
@@ -227,10 +269,14 @@ class Engine::State final : public ExecutorEvents {
   base::Result<std::optional<JobView>> final_or_wait(
       std::string_view request_id, const std::shared_ptr<internal::Waiter>& waiter, Until until)
       CUZK_EXCLUDES(mutex_);
+  // A record with what this process knows besides: progress, times, a start not yet recorded.
   JobView view_of(JobRecord record) CUZK_EXCLUDES(mutex_);
 
+  // A job that is not final; null where there is none, or only what the executor has yet to end.
   Entry* live(std::string_view request_id) CUZK_REQUIRES(mutex_);
+  // Any entry by its number.
   Entry* entry_of(JobId id) CUZK_REQUIRES(mutex_);
+  // Takes the entry out of all tables; it is dead afterwards.
   void forget(Entry& entry) CUZK_REQUIRES(mutex_);
   static std::vector<std::shared_ptr<internal::Waiter>> take_waiters(Entry& entry);
   // Submissions and cancellations of one id go one at a time.
@@ -251,6 +297,8 @@ class Engine::State final : public ExecutorEvents {
   std::condition_variable_any released_;  // an id left claimed_, or its job is live
   EntryMap entries_ CUZK_GUARDED_BY(mutex_);
   std::unordered_map<JobId, Entry*> by_id_ CUZK_GUARDED_BY(mutex_);
+  // What the executor has not got, in the order in which it will get it. An entry in kWaiting is in
+  // one of the two, unless it is about to be ended or given again by the recorder.
   std::set<std::pair<Rank, JobId>> to_feed_ CUZK_GUARDED_BY(mutex_);
   std::set<std::pair<Rank, JobId>> suspects_ CUZK_GUARDED_BY(mutex_);
   std::optional<JobId> suspect_given_ CUZK_GUARDED_BY(mutex_);

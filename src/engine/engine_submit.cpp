@@ -1,4 +1,8 @@
 // Taking jobs on and letting go of them: checks, the journal's word, and the way to the executor.
+//
+// A submission holds a claim on its id and a place in the queue from the check of the room to the
+// answer, so that two of one id cannot both be new and many at once cannot overfill the queue. The
+// journal is asked before the executor: a job that is accepted survives whatever comes then.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -13,6 +13,8 @@
 namespace cuzk::engine {
 
 // Thread-safe.
+// Unbounded: an event is never dropped and push() never waits, so it may be called with a lock
+// held. What bounds the queue is what makes events, a few for each stage of a partition.
 class EventQueue {
  public:
   using Event = std::function<void(ExecutorEvents&)>;
@@ -31,6 +33,8 @@ class EventQueue {
  private:
   void run() CUZK_EXCLUDES(mutex_);
 
+  // telling_ is true from taking an event out of the queue until its call returned, so that flush()
+  // does not return while the last one is being told.
   ExecutorEvents& events_;
   base::Mutex mutex_;
   std::condition_variable_any changed_;

@@ -17,6 +17,8 @@
 
 namespace cuzk::engine {
 
+// One job for the executor. The id is its owner's (the journal's sequence) and unique among the
+// jobs that the executor has; the name is for sentences alone.
 struct RunRequest {
   JobId id = 0;
   std::string name;  // for messages
@@ -44,6 +46,8 @@ struct JobTimes {
   std::uint64_t total_ms = 0;
 };
 
+// Where the partitions stand at a moment. Their sum is the number of partitions, or less where the
+// executor is another process that has not told of all yet.
 struct JobProgress {
   bool in_flight = false;
   std::array<std::uint32_t, kPartitionStateCount> partitions{};  // by state
@@ -54,10 +58,12 @@ struct JobProgress {
 class ExecutorEvents {
  public:
   virtual ~ExecutorEvents() = default;
+  // The first stage of the job was granted; told once a run, before anything else of the job.
   virtual void job_started(JobId id) = 0;
   // A partition changed its state.
   virtual void partition_moved(JobId id, std::size_t partition, PartitionState state,
                                std::uint32_t attempt, std::uint32_t device) = 0;
+  // Proofs come in any order of partitions. Those handed in as finished are not told again.
   virtual void partition_proved(JobId id, std::size_t partition, const base::Bytes& proof) = 0;
   // The end, exactly once a job: its result or its failure (kCancelled when it was cancelled).
   virtual void job_ended(JobId id, base::Result<base::Bytes> outcome, const JobTimes& times) = 0;
@@ -65,6 +71,7 @@ class ExecutorEvents {
   virtual void crashed(const std::vector<JobId>& jobs, const std::string& sentence) = 0;
 };
 
+// Counts of a device since the executor began; what it has free is of this moment.
 struct DeviceReport {
   std::string name, identifier;
   bool usable = true;
@@ -79,6 +86,7 @@ struct DeviceReport {
   std::uint64_t streamed_bytes = 0, shared_bytes = 0;
 };
 
+// A key that somebody uses or that is loaded; `bytes` is what it takes, or will take.
 struct KeyReport {
   std::string name;
   KeyTier tier = KeyTier::kCold;
@@ -86,6 +94,8 @@ struct KeyReport {
   std::uint32_t reference_count = 0;
 };
 
+// One reading of everything that status pages, metrics and traces show. Its parts are read one
+// after the other, so sums over different members may differ by what happened in between.
 struct ExecutorReport {
   SchedulerCounts counts;
   base::LedgerSnapshot ledger;

@@ -14,6 +14,7 @@
 namespace cuzk::engine {
 
 struct FaultInjection {
+  // Where a fault may strike. `device` means something from the device stage on.
   struct Point {
     Stage stage = Stage::kWitness;
     JobId job = 0;

@@ -1,4 +1,8 @@
 // The published runs as data, and three ways to show ours beside them.
+//
+// Everything that was published is a constant or a text here, and everything of ours is computed,
+// so a change of the scheduler shows in the table and never in the record. docs/engine.md tells
+// which figures of the model are fitted.
 #include "engine/incident.h"
 
 #include <algorithm>
@@ -22,6 +26,8 @@ constexpr std::uint64_t kArenaBytes = 36 * kGiB / 10;
 // At the worst of the published record so many finished witnesses waited.
 constexpr std::uint32_t kPublishedQueue = 28;
 
+static_assert(kEvaluationBytes + kAuxiliaryBytes == 16 * kGiB, "a witness of the record");
+
 double in_gib(std::uint64_t bytes) {
   return static_cast<double>(bytes) / static_cast<double>(kGiB);
 }
@@ -35,6 +41,7 @@ IncidentOptions with(std::uint32_t witness_workers, SlotRelease slot_release,
   return options;
 }
 
+// Under a budget buffers are the ledger's pages, so no arena keeps anything.
 IncidentOptions with_budget(std::uint32_t witness_workers, std::uint64_t budget_bytes) {
   IncidentOptions options;
   options.witness_workers = witness_workers;
@@ -43,6 +50,7 @@ IncidentOptions with_budget(std::uint32_t witness_workers, std::uint64_t budget_
   return options;
 }
 
+// Names stay as they are: options and files of earlier runs have them.
 std::vector<IncidentCase> published_cases() {
   constexpr auto kEarly = SlotRelease::kAtWitnessEnd, kDelivery = SlotRelease::kAtDelivery;
   constexpr auto kHeld = EvaluationRelease::kAfterFinish, kFreed = EvaluationRelease::kAfterStart;
@@ -91,6 +99,8 @@ std::uint64_t resident_at_published_queue(const SimulationResult& result) {
 
 }  // namespace
 
+// The published sizes, with a start that needs its split copies on top; whether a, b and c are held
+// to the end of finish is a matter of what is kept pending.
 SimulationConfig incident_config(const IncidentOptions& options) {
   SimulationConfig config;
   config.scheduler.witness_workers = options.witness_workers;
@@ -126,6 +136,7 @@ base::Result<IncidentRow> replay_case(IncidentCase scenario) {
   return IncidentRow{std::move(scenario), std::move(result)};
 }
 
+// One after the other: each is a fraction of a second, and the order is that of the table.
 base::Result<std::vector<IncidentRow>> replay_incident(const std::string& only) {
   std::vector<IncidentRow> rows;
   std::string names;
@@ -140,6 +151,7 @@ base::Result<std::vector<IncidentRow>> replay_incident(const std::string& only) 
                      fmt::format("no case {}, there are: {}", only, names)};
 }
 
+// Figures side by side, then a paragraph a case on what it is and why it differs.
 std::string incident_table(const std::vector<IncidentRow>& rows) {
   std::string out =
       fmt::format("{:<26} {:>7} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8}  {}\n", "GiB, virtual time",
@@ -173,6 +185,7 @@ std::string incident_table(const std::vector<IncidentRow>& rows) {
 }
 
 std::string incident_trace_json(const std::vector<IncidentRow>& rows) {
+  // Names are ours and hold nothing to escape.
   std::string out = "{\"runs\": [";
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const IncidentRow& row = rows[r];

@@ -17,6 +17,7 @@
 
 namespace cuzk::engine {
 
+// When a, b and c of a partition are freed: what the published change moved.
 enum class EvaluationRelease : std::uint8_t { kAfterStart, kAfterFinish };
 
 // Defaults are the published machine and load.
@@ -34,6 +35,7 @@ struct IncidentOptions {
   std::uint32_t seed = 1;
 };
 
+// The simulation of one setting. The key is in the fixed bytes, so jobs refer to one of 0 bytes.
 SimulationConfig incident_config(const IncidentOptions& options);
 
 // One row of the record, and of ours beside it.
@@ -48,11 +50,13 @@ struct IncidentCase {
 // The published runs, and the same load under our defaults with budgets.
 std::vector<IncidentCase> incident_cases();
 
+// A case and what came of it.
 struct IncidentRow {
   IncidentCase scenario;
   SimulationResult result;
 };
 
+// Errors as simulate().
 base::Result<IncidentRow> replay_case(IncidentCase scenario);
 
 // Runs the cases (all of them, or the one so named). Errors: kNotFound with the names; simulate's.

@@ -1,4 +1,7 @@
 // The table of kinds, and the words of tiers.
+//
+// Names come from clients, so what is not found is answered with a cut of the name and with those
+// that there are. Which kinds exist is the application's business (src/apps/jobs).
 #include "engine/job_type.h"
 
 #include <utility>
@@ -19,6 +22,7 @@ std::string_view to_string(KeyTier tier) noexcept {
   return "cold";
 }
 
+// A copy: it outlives the work that it was taken of.
 JobPlan plan_of(const JobWork& work) { return {work.partitions(), work.key(), work.held_bytes()}; }
 
 base::Status JobTypes::add(JobType type) {
@@ -54,6 +58,7 @@ base::Result<KeySource> JobTypes::find_key(std::string_view name) const {
     auto found = find_key(name);
     if (found.ok()) return found;
     last = std::move(found).error();
+    // "Not mine" asks the next one; anything else is an answer.
     if (last.kind != ErrorKind::kNotFound) break;
   }
   return last;

@@ -45,6 +45,7 @@ class LoadedKey {
   // At most KeySource::bytes, which the engine charges to the ledger as long as this lives. A
   // loader therefore takes nothing large from the ledger itself; it would count twice.
   virtual std::uint64_t byte_count() const = 0;
+  // Asked for status alone; nothing is decided by it.
   virtual KeyTier tier() const { return KeyTier::kWarm; }
 };
 
@@ -162,6 +163,8 @@ struct JobType {
   std::function<base::Result<std::unique_ptr<JobWork>>(const SharedBytes& input)> read;
 };
 
+// The table of kinds, filled before the engine is made and constant from then on: so it is read by
+// all threads without a lock.
 class JobTypes {
  public:
   // Finds a key by the name that people use. Error kNotFound with the names that there are.

@@ -1,4 +1,9 @@
 // The thread-safe face: limits, digests, the lock, the ballast; and how a journal is opened.
+//
+// Opening decides between three cases: files that are whole, files that are damaged (rebuilt from
+// what can be read) and files that are something else (left alone, with an error). What SQLite does
+// not notice by itself is looked for before it is let near the files: a header it would open for
+// reading only, and transactions of the log behind damage, which it drops without a word.
 #include "engine/journal.h"
 
 #include <algorithm>
@@ -31,7 +36,10 @@ using base::Status;
 constexpr std::uint64_t kInputBytesLimit = 999'000'000;
 constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 constexpr std::size_t kMagicBytesMin = 12;  // that must fit for damage to be likelier than a mix-up
+static_assert(kDatabaseMagic.size() == 16 && kMagicBytesMin <= kDatabaseMagic.size());
+static_assert(kJobResultBytesMax <= kInputBytesLimit, "a result is one value too");
 
+// Names are shown in logs and pages, so nothing in them may move a terminal's cursor.
 Status check_name(std::string_view name, std::size_t bytes_max, std::string_view what) {
   if (name.empty() || name.size() > bytes_max) {
     return Error{ErrorKind::kInvalidArgument,
@@ -50,6 +58,7 @@ Status check_size(std::size_t bytes, std::uint64_t bytes_max, std::string_view w
                fmt::format("{} has {} bytes, more than {}", what, bytes, bytes_max)};
 }
 
+// Everything about a submission that does not depend on what the journal holds.
 Status check_submission(const JobSubmission& submission, std::uint64_t input_bytes_max) {
   CUZK_TRY_STATUS(check_name(submission.request_id, kRequestIdBytesMax, "the request id"));
   CUZK_TRY_STATUS(check_name(submission.kind, kJobKindBytesMax, "the job kind"));
@@ -106,6 +115,7 @@ Journal::~Journal() = default;
 
 Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options) {
   CUZK_ASSERT(options.now_ms != nullptr);
+  // A limit that could not be kept would be found out by the first job that reaches it.
   if (options.input_bytes_max > kInputBytesLimit) {
     return Error{ErrorKind::kInvalidArgument,
                  fmt::format("the journal keeps inputs to {} bytes, not to {}", kInputBytesLimit,
@@ -122,6 +132,7 @@ Result<internal::Database> Journal::open_database(std::int64_t now_ms) const {
   CUZK_TRY(auto database,
            internal::Database::open(internal::JournalPaths(options_.folder).database(),
                                     options_.file_layer));
+  // Before the first write: a file of a newer version or of another program stays as it is.
   CUZK_TRY([[maybe_unused]] const std::int64_t version,
            internal::readable_version(database, internal::migrations()));
   CUZK_TRY_STATUS(internal::configure(database, options_.size_bytes_max));
@@ -132,6 +143,7 @@ Result<internal::Database> Journal::open_database(std::int64_t now_ms) const {
 
 template <class Change, class Outcome>
 Outcome Journal::with_reserve(Change change) {
+  CUZK_ASSERT(store_ != nullptr);
   Outcome outcome = change(*store_);
   if (outcome.ok() || outcome.error().kind != ErrorKind::kResourceExhausted) return outcome;
   return make_room() ? change(*store_) : outcome;
@@ -139,15 +151,20 @@ Outcome Journal::with_reserve(Change change) {
 
 // The log may hold many images of few pages; it is emptied into the room of the ballast.
 bool Journal::make_room() {
+  CUZK_ASSERT(ballast_ != nullptr && store_ != nullptr);
   ballast_->release();
   return store_->empty_log().ok();
 }
 
+// First the files as bytes, for what SQLite would not say of them; then SQLite; then, where either
+// found damage, the rebuilding and SQLite once more. A second failure is the caller's.
 Status Journal::open_store() {
   const internal::JournalPaths paths(options_.folder);
   const std::int64_t now_ms = options_.now_ms();
+  // A rebuilding that was interrupted is done anew; one that was whole only has to be put in place.
   internal::remove_leftovers(paths);
   CUZK_TRY_STATUS(internal::adopt_rebuilt(paths, now_ms, report_));
+  // The maps are closed before SQLite opens the files.
   internal::LogScan log;
   Result<internal::Database> database = Error{ErrorKind::kMalformed, "the header is damaged"};
   bool may_open = true;
@@ -160,6 +177,7 @@ Status Journal::open_store() {
     log = internal::scan_log(log_file->bytes());
     report_.unfinished_log_bytes = log.unfinished_bytes;
   }
+  // SQLite would open this log and keep what stands before the damage.
   if (log.lost_commits > 0) {
     may_open = false;
     database = Error{ErrorKind::kMalformed,
@@ -171,6 +189,7 @@ Status Journal::open_store() {
     may_open = false;
     database = Error{ErrorKind::kMalformed, "the database is gone and its write-ahead log is not"};
   }
+  // Opening checks everything; damage that is found here is met in the same way.
   if (may_open) database = open_database(now_ms);
   if (!database.ok() && database.error().kind == ErrorKind::kMalformed) {
     report_.losses.push_back(database.error().message);
@@ -181,9 +200,11 @@ Status Journal::open_store() {
   if (!database.ok()) return std::move(database).error().within("cannot open the journal");
   store_ = std::make_unique<internal::Store>(std::move(database).value(), options_.size_bytes_max,
                                              options_.reserve_bytes);
+  // A new file's name must be as durable as what is written into it.
   internal::sync_folder(paths.folder);
   ballast_ = std::make_unique<internal::Ballast>(paths.ballast(), options_.reserve_bytes);
   (void)ballast_->hold();  // a full disk is no reason not to finish what is there
+  // The process that ran them is gone, for its lock is ours.
   CUZK_TRY(report_.requeued_count,
            with_reserve([&](auto& store) { return store.requeue_all(now_ms); }));
   return base::ok_status();
@@ -198,10 +219,12 @@ Outcome Journal::commit(Change change) {
                                            outcome.error().kind != ErrorKind::kResourceExhausted;
                                   },
                                   true};
+  // The change is on this stack, which stands still until it went through.
   run_together({&pending, 1});
   return outcome;
 }
 
+// Lock order: the queue's is not held while the journal's is, nor the other way round.
 void Journal::run_together(std::span<internal::PendingChange> own) {
   commits_->run(own, [this](const std::vector<internal::PendingChange*>& changes) {
     const MutexLock hold(mutex_);
@@ -218,6 +241,7 @@ void Journal::run_alone(const std::vector<internal::PendingChange*>& changes) {
 
 Result<AcceptedJob> Journal::accept(const JobSubmission& submission) {
   Status valid = check_submission(submission, options_.input_bytes_max);
+  // Digest and limits before the queue, so that no other change waits for them.
   const hash::Digest digest = valid.ok() ? hash::sha256(submission.input) : hash::Digest{};
   Result<AcceptedJob> outcome = Error{ErrorKind::kInternal, "the job was not taken"};
   if (valid.ok()) {
@@ -322,6 +346,7 @@ Status Journal::apply_one(internal::Store& store, const JournalChange& change) c
   return Error{ErrorKind::kInvalidArgument, "no such change of a job"};
 }
 
+// All of one call are neighbours in the group, so their order is that of the span.
 std::vector<Status> Journal::apply(std::span<const JournalChange> changes) {
   std::vector<Status> outcomes(changes.size(), base::ok_status());
   std::vector<internal::PendingChange> pending;
@@ -334,6 +359,7 @@ std::vector<Status> Journal::apply(std::span<const JournalChange> changes) {
                        },
                        true});
   }
+  CUZK_ASSERT(pending.size() == changes.size());
   if (!pending.empty()) run_together(pending);
   return outcomes;
 }
@@ -371,9 +397,11 @@ Result<std::vector<UnfinishedJob>> Journal::unfinished() {
 Result<PruneReport> Journal::prune(const Retention& retention) {
   PruneReport report;
   while (true) {
+    // The lock goes between two batches, so nobody waits for a long pruning.
     const MutexLock hold(mutex_);
     CUZK_TRY(const PruneReport batch,
              with_reserve([&](auto& store) { return store.prune(retention, options_.now_ms()); }));
+    CUZK_ASSERT(batch.job_count <= internal::kPruneBatchJobs);
     report.job_count += batch.job_count;
     report.freed_bytes += batch.freed_bytes;
     if (batch.job_count < internal::kPruneBatchJobs) break;

@@ -34,6 +34,7 @@ struct PendingChange;
 class Store;
 }  // namespace internal
 
+// Where and how much. The limits are promises to clients, so they change only between openings.
 struct JournalOptions {
   // Holds the journal's files and nothing else; made when its parent exists and it does not.
   std::filesystem::path folder;
@@ -124,9 +125,11 @@ class Journal {
   base::Result<JournalStatistics> statistics() CUZK_EXCLUDES(mutex_);
 
  private:
+  // What opening is made of: the lock is taken before anything in the folder is looked at.
   Journal(JournalOptions options, internal::FolderLock lock);
   // Opens, brings to this version and checks all of it.
   base::Result<internal::Database> open_database(std::int64_t now_ms) const;
+  // Looks at the files without SQLite, opens or rebuilds, and queues again what ran.
   base::Status open_store() CUZK_REQUIRES(mutex_);
   // Runs a change; on a full disk once more, with the ballast's room.
   template <class Change, class Outcome = std::invoke_result_t<Change, internal::Store&>>
@@ -134,11 +137,18 @@ class Journal {
   // Runs a change of an accepted job together with those of other threads, and with_reserve().
   template <class Change, class Outcome = std::invoke_result_t<Change, internal::Store&>>
   Outcome commit(Change change) CUZK_EXCLUDES(mutex_);
+  // Brings changes through one commit, with those of other threads; each outcome is kept by its
+  // change.
   void run_together(std::span<internal::PendingChange> own) CUZK_EXCLUDES(mutex_);
+  // Each in a transaction of its own; for those that came back from a group.
   void run_alone(const std::vector<internal::PendingChange*>& changes) CUZK_REQUIRES(mutex_);
+  // Gives up the ballast and empties the log. Whether it is worth trying again.
   bool make_room() CUZK_REQUIRES(mutex_);
+  // One acceptance inside a group. Takes the ballast again first: without it a new job would use
+  // the room in which running ones record their results.
   base::Result<AcceptedJob> accept_now(internal::Store& store, const JobSubmission& submission,
                                        const hash::Digest& digest) CUZK_REQUIRES(mutex_);
+  // One change of apply(), with the limits that its own function checks.
   base::Status apply_one(internal::Store& store, const JournalChange& change) const;
 
   const JournalOptions options_;

@@ -1,4 +1,7 @@
 // SQLite's C interface, with its result codes turned into kinds of errors.
+//
+// The extended codes are asked for, the primary one (the low byte) decides the kind; a full disk
+// shows only in errno. https://www.sqlite.org/rescode.html has the codes.
 #include "engine/journal_database.h"
 
 #include <cerrno>
@@ -15,8 +18,10 @@ using base::ErrorKind;
 using base::Result;
 using base::Status;
 
+// The folder's lock keeps others out, so a wait is for something like a backup that reads the file.
 constexpr int kBusyTimeoutMs = 5000;
 
+// Of the result codes that a journal can meet; what is left is our own misuse of the library.
 ErrorKind kind_of(int code, int system_error) {
   switch (code & 0xff) {
     case SQLITE_FULL:
@@ -43,6 +48,7 @@ ErrorKind kind_of(int code, int system_error) {
 }
 
 Error failure(sqlite3* connection, const std::string& name, int code) {
+  // Read at once: any further call on the connection overwrites both.
   const int system_error = connection == nullptr ? 0 : sqlite3_system_errno(connection);
   const char* detail = connection == nullptr || sqlite3_errcode(connection) == SQLITE_OK
                            ? sqlite3_errstr(code)
@@ -87,6 +93,7 @@ Statement& Statement::bind(const std::optional<std::int64_t>& value) {
 }
 
 Result<bool> Statement::step() {
+  CUZK_ASSERT(statement_ != nullptr);
   sqlite3* connection = sqlite3_db_handle(statement_.get());
   if (bind_error_ != SQLITE_OK) return failure(nullptr, name_, bind_error_);
   const int code = sqlite3_step(statement_.get());
@@ -109,16 +116,20 @@ void Statement::reset() {
 }
 
 std::int64_t Statement::integer(int column) const {
+  CUZK_DEBUG_ASSERT(column >= 0 && column < sqlite3_column_count(statement_.get()));
   return sqlite3_column_int64(statement_.get(), column);
 }
 
 std::string_view Statement::text(int column) const {
+  CUZK_DEBUG_ASSERT(column >= 0 && column < sqlite3_column_count(statement_.get()));
+  // In this order: the size is of the form that the call before made.
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   const int size = sqlite3_column_bytes(statement_.get(), column);
   return data == nullptr ? std::string_view() : std::string_view(data, static_cast<size_t>(size));
 }
 
 base::ByteSpan Statement::blob(int column) const {
+  CUZK_DEBUG_ASSERT(column >= 0 && column < sqlite3_column_count(statement_.get()));
   const auto* data =
       static_cast<const std::uint8_t*>(sqlite3_column_blob(statement_.get(), column));
   const int size = sqlite3_column_bytes(statement_.get(), column);
@@ -140,6 +151,7 @@ Result<Database> Database::open(const std::filesystem::path& path, const char* v
   const int flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   const int code = sqlite3_open_v2(path.c_str(), &connection, flags, vfs);
+  // Also where opening failed: then the handle carries the reason and has to be closed.
   database.connection_.reset(connection);
   if (code != SQLITE_OK) return failure(connection, database.name_, code);
   sqlite3_busy_timeout(connection, kBusyTimeoutMs);
@@ -154,6 +166,7 @@ Result<Statement> Database::prepare(std::string_view sql) {
                                       &prepared, nullptr);
   statement.statement_.reset(prepared);
   if (code != SQLITE_OK) return failure(connection_.get(), name_, code);
+  CUZK_ASSERT(statement.statement_ != nullptr);  // null is a text without a statement
   return statement;
 }
 
@@ -180,6 +193,7 @@ std::int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(co
 
 Result<Transaction> Transaction::begin(Database& database) {
   const bool is_inner = sqlite3_get_autocommit(database.connection_.get()) == 0;
+  // IMMEDIATE takes the write lock now: to find it taken at the first write would be too late.
   CUZK_TRY_STATUS(database.execute(is_inner ? "SAVEPOINT inner" : "BEGIN IMMEDIATE"));
   return Transaction(&database, is_inner);
 }
@@ -194,7 +208,9 @@ Transaction::~Transaction() {
 }
 
 Status Transaction::commit() {
+  CUZK_ASSERT(database_ != nullptr);
   CUZK_TRY_STATUS(database_->execute(is_inner_ ? "RELEASE inner" : "COMMIT"));
+  // Where it failed the destructor rolls back.
   database_ = nullptr;
   return base::ok_status();
 }

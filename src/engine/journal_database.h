@@ -20,6 +20,7 @@ namespace cuzk::engine::internal {
 
 // One prepared statement. Values are bound in order of appearance; a failure to bind is kept and
 // returned by the next step. Spans and texts are borrowed until the statement dies or is reset.
+// Made by Database::prepare, and dead before its database. Columns are numbered from 0.
 class Statement {
  public:
   Statement& bind(std::int64_t value);
@@ -51,6 +52,8 @@ class Statement {
   int bind_error_ = 0;
 };
 
+// One connection. A statement holds the handle inside and survives a move of this object; a
+// transaction points at the object and does not.
 class Database {
  public:
   // Opens, and creates where nothing is. `vfs` names SQLite's file layer; null is its own. Errors
@@ -59,6 +62,8 @@ class Database {
   // else kIo. All functions below fail with the same kinds.
   static base::Result<Database> open(const std::filesystem::path& path, const char* vfs);
 
+  // One statement. Texts are ours and constant but for column lists; values are bound, never
+  // pasted.
   base::Result<Statement> prepare(std::string_view sql);
   // Any number of statements whose answers do not matter.
   base::Status execute(const std::string& sql);

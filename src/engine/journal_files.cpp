@@ -1,4 +1,8 @@
 // POSIX calls behind the journal's folder.
+//
+// flock() belongs to the open file and not to the process: two journals of one process exclude one
+// another too, and the kernel drops it with the last descriptor, however the process ends. The file
+// itself stays, since removing it would let two processes lock two files of one name.
 #include "engine/journal_files.h"
 
 #include <cerrno>
@@ -29,6 +33,7 @@ Error file_error(const std::filesystem::path& path, const char* action, int erro
 }
 
 void sync_folder(const std::filesystem::path& folder) {
+  // Some file systems have no such call; they are as durable as they are.
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
   (void)::fsync(descriptor);
@@ -39,6 +44,7 @@ Result<FolderLock> FolderLock::take(const JournalPaths& paths) {
   std::error_code error;
   if (!std::filesystem::exists(paths.folder, error)) {
     std::filesystem::create_directories(paths.folder.parent_path(), error);
+    // For its owner only: inputs may be private. Another process may make it at this moment.
     if (::mkdir(paths.folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
       return file_error(paths.folder, "make the journal's folder", errno);
     }
@@ -61,6 +67,8 @@ Status Ballast::hold() {
   if (is_held_ || bytes_ == 0) return base::ok_status();
   const int descriptor = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (descriptor < 0) return file_error(path_, "open", errno);
+  // Blocks that are really the file's when they are given up; written only where the file system
+  // cannot set them aside otherwise.
   const int code = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes_));
   ::close(descriptor);
   // A file system without this call has no cheap way to set room aside; results then have what
@@ -69,6 +77,7 @@ Status Ballast::hold() {
     is_held_ = true;
     return base::ok_status();
   }
+  // The disk has not got it: what was taken of it goes back at once.
   ::unlink(path_.c_str());
   return file_error(path_, "set room aside for results", code);
 }

@@ -10,6 +10,7 @@
 
 namespace cuzk::engine::internal {
 
+// Names in one place: what is written by one part is looked for by another, also after a kill.
 struct JournalPaths {
   explicit JournalPaths(std::filesystem::path folder_path) : folder(std::move(folder_path)) {}
   std::filesystem::path folder;
@@ -41,7 +42,7 @@ class FolderLock {
   ~FolderLock();
 
  private:
-  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  explicit FolderLock(int descriptor) : descriptor_(descriptor) { CUZK_ASSERT(descriptor >= 0); }
   int descriptor_;
 };
 

@@ -16,7 +16,9 @@ namespace cuzk::engine::internal {
 
 class Store;
 
-// A change that waits for its commit. Lives with the thread that wants it.
+// A change that waits for its commit. Lives with the thread that wants it. `run` is called with the
+// store's lock held, by whichever thread leads; an exception out of it would leave the queue
+// without a leader.
 struct PendingChange {
   // Makes the change, or leaves nothing of it, and keeps the outcome for its caller; called again
   // when what it did was rolled back. False when it lacked room on the disk.
@@ -40,6 +42,8 @@ class CommitQueue {
   void run(std::span<PendingChange> own, const Commit& commit) CUZK_EXCLUDES(mutex_);
 
  private:
+  // One thread's changes, on its stack. It waits until a leader took it along (`done`) or names it
+  // to lead the next group (`leads`); whoever leads has led_ set from then to its end.
   struct Call {
     std::span<PendingChange> changes;
     bool done = false, leads = false;

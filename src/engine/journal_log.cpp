@@ -1,4 +1,8 @@
 // Frames carry the salts of their generation and a checksum that runs on from frame to frame.
+//
+// So a frame is whole only if all before it are, and SQLite stops at the first that is not. Here
+// the scan goes on behind it: salts tell frames of this generation from older ones that were there
+// before the log began anew. One pass over the log, linear in its bytes.
 #include "engine/journal_log.h"
 
 #include <utility>
@@ -11,7 +15,11 @@ constexpr std::size_t kFrameHeaderBytes = 24;
 constexpr std::uint32_t kMagic =
     0x377f0682;  // the lowest bit says: checksums over big-endian words
 constexpr std::size_t kUsualPageBytes = 4096;
+static_assert(kHeaderBytes == 8 * sizeof(std::uint32_t), "magic, version, page, number, 2 x 2");
+static_assert(kFrameHeaderBytes == 6 * sizeof(std::uint32_t), "page, pages, 2 salts, 2 sums");
+static_assert((kMagic & 1) == 0);
 
+// Sums of the file format, section 4.2: two words at a time, in the byte order of the writer.
 struct Checksum {
   std::uint32_t s0 = 0, s1 = 0;
   bool operator==(const Checksum&) const = default;
@@ -46,6 +54,7 @@ LogScan scan_log(base::ByteSpan log) {
   running.add(log.first(24), is_big_endian);
   bool is_whole =
       (magic & ~std::uint32_t{1}) == kMagic && running == Checksum::stored(log.data() + 24);
+  // A damaged header may name any size; the usual one is tried then.
   const std::size_t named_bytes = base::load_u32_be(log.data() + 8);
   scan.page_bytes = is_page_size(named_bytes) ? named_bytes : kUsualPageBytes;
   const std::size_t frame_bytes = kFrameHeaderBytes + scan.page_bytes;
@@ -84,6 +93,7 @@ LogScan scan_log(base::ByteSpan log) {
     scan.lost_commits = 0;
     finished_frames = finished_before;
   }
+  CUZK_ASSERT(finished_frames <= scan.frames.size() && end <= log.size());
   scan.unfinished_bytes = (scan.frames.size() - finished_frames) * frame_bytes;
   // A piece of a frame after the last one; after older generations it would be theirs.
   if (log.size() - end < frame_bytes) scan.unfinished_bytes += log.size() - end;

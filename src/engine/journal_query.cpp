@@ -1,4 +1,8 @@
 // What the journal answers, and what it lets go of: bytes, lists, counts and retention.
+//
+// Bytes are compared with the digest of their record each time they are read, since a disk may lose
+// them long after the journal was opened. What does not fit fails the jobs that need it, durably,
+// so that nobody waits for them; the client's next submission brings the bytes again.
 #include <algorithm>
 #include <utility>
 
@@ -15,14 +19,21 @@ using base::ErrorKind;
 using base::Result;
 using base::Status;
 
+constexpr bool is_final_number(JobState state) { return static_cast<int>(state) >= 2; }
+
 // Pages that one call gives back to the file system: the journal's lock is not held for long.
 constexpr int kVacuumPages = 4096;
 
+// The statements below ask for final jobs by number.
+static_assert(is_final_number(JobState::kCompleted) && !is_final_number(JobState::kRunning));
+
+// SQLite's integers are signed; sequences never come near the border.
 std::int64_t id_of(const JobRecord& job) { return static_cast<std::int64_t>(job.sequence); }
 
 base::Bytes to_bytes(base::ByteSpan span) { return {span.begin(), span.end()}; }
 
-// Keeps an error of the storage itself, which says nothing about the job.
+// Damage is met as content that does not fit its digest. Any other error is of the storage itself
+// and says nothing about the job.
 bool is_damage(const Error& error) { return error.kind == ErrorKind::kMalformed; }
 
 }  // namespace
@@ -44,10 +55,13 @@ Result<base::Bytes> Store::input(std::string_view request_id, std::int64_t now_m
   return lose_input(job, now_ms);
 }
 
+// Returns the loss, for the caller to hand on; with what went wrong beside it where the jobs could
+// not be marked. They are met again then.
 Error Store::lose_input(const JobRecord& job, std::int64_t now_ms) {
   const Error loss{ErrorKind::kMalformed,
                    fmt::format("the input of job '{}' was damaged in the journal; submit it again",
                                job.request_id)};
+  // All jobs that share it: the bytes are one row.
   const auto mark = [&]() -> Status {
     CUZK_TRY(auto transaction, Transaction::begin(database_));
     CUZK_TRY(auto jobs,
@@ -86,6 +100,8 @@ Result<base::Bytes> Store::result(std::string_view request_id, std::int64_t now_
   return lose_result(job, now_ms);
 }
 
+// A completed job becomes a failed one here, and nowhere else: its proof is gone, so to say so is
+// all that is left.
 Error Store::lose_result(const JobRecord& job, std::int64_t now_ms) {
   const Error loss{ErrorKind::kMalformed,
                    fmt::format("the result of job '{}' was damaged in the journal; submit it again",
@@ -128,6 +144,7 @@ Result<std::vector<PartitionProof>> Store::partitions_of(std::uint64_t sequence)
 
 Result<std::vector<JobRecord>> Store::list(const JobQuery& query) {
   std::string condition;
+  // Numbers of our own enumeration; whatever a client wrote is bound below and never pasted.
   for (const JobState state : query.states) {
     condition += fmt::format("{}{}", condition.empty() ? "" : ",", static_cast<int>(state));
   }
@@ -138,6 +155,7 @@ Result<std::vector<JobRecord>> Store::list(const JobQuery& query) {
   row.bind(static_cast<std::int64_t>(query.after_sequence));
   if (!query.kind.empty()) row.bind(query.kind);
   std::vector<JobRecord> out;
+  // A damaged record ends the list with its error: whoever pages must not miss one.
   while (out.size() < query.count_max) {
     CUZK_TRY(const bool has_row, row.step());
     if (!has_row) break;
@@ -147,6 +165,8 @@ Result<std::vector<JobRecord>> Store::list(const JobQuery& query) {
   return out;
 }
 
+// As in list(), one that cannot be read ends the answer: a job must not be missed, nor be run
+// without what it has already.
 Result<std::vector<UnfinishedJob>> Store::unfinished() {
   CUZK_TRY(auto jobs,
            list({.states = {JobState::kQueued, JobState::kRunning}, .count_max = SIZE_MAX}));
@@ -160,6 +180,7 @@ Result<std::vector<UnfinishedJob>> Store::unfinished() {
 }
 
 Status Store::remove_job(std::int64_t id) {
+  // All inside the caller's transaction, so no row is left without its job.
   for (const char* sql : {"DELETE FROM partition WHERE job = ?", "DELETE FROM result WHERE job = ?",
                           "DELETE FROM job WHERE id = ?"}) {
     CUZK_TRY(auto remove, database_.prepare(sql));
@@ -168,6 +189,7 @@ Status Store::remove_job(std::int64_t id) {
   return base::ok_status();
 }
 
+// The index over ends (journal_schema.cpp) is made for sum and candidates: it has all they read.
 Result<PruneReport> Store::prune(const Retention& retention, std::int64_t now_ms) {
   struct Candidate {
     std::int64_t id, changed_ms;
@@ -176,6 +198,7 @@ Result<PruneReport> Store::prune(const Retention& retention, std::int64_t now_ms
   CUZK_TRY(auto transaction, Transaction::begin(database_));
   CUZK_TRY(const std::int64_t total,
            database_.integer("SELECT coalesce(sum(kept_bytes), 0) FROM job WHERE state >= 2"));
+  // Read before anything is removed: a statement over rows that change is undefined in SQLite.
   std::vector<Candidate> candidates;
   {
     CUZK_TRY(auto row, database_.prepare("SELECT id, changed_ms, kept_bytes FROM job "
@@ -191,6 +214,8 @@ Result<PruneReport> Store::prune(const Retention& retention, std::int64_t now_ms
   PruneReport report;
   auto left_bytes = static_cast<std::uint64_t>(total);
   for (const Candidate& job : candidates) {
+    // In order of their ends, so the first that may stay ends the batch. A clock that ran back
+    // makes jobs younger, never older.
     const bool is_old = now_ms - job.changed_ms > retention.age_ms_max;
     if (!is_old && left_bytes <= retention.bytes_max) break;
     CUZK_TRY_STATUS(remove_job(job.id));
@@ -199,6 +224,7 @@ Result<PruneReport> Store::prune(const Retention& retention, std::int64_t now_ms
     report.freed_bytes += job.kept_bytes;
   }
   CUZK_TRY_STATUS(transaction.commit());
+  CUZK_ASSERT(report.job_count <= candidates.size() && candidates.size() <= kPruneBatchJobs);
   return report;
 }
 
@@ -206,6 +232,7 @@ Status Store::give_room_back() {
   CUZK_TRY(const std::int64_t free_pages, database_.integer("PRAGMA freelist_count"));
   if (free_pages == 0) return base::ok_status();
   CUZK_TRY_STATUS(database_.execute(fmt::format("PRAGMA incremental_vacuum({})", kVacuumPages)));
+  // The file shrinks only when the log has been moved into it.
   return empty_log();
 }
 
@@ -218,6 +245,7 @@ Result<JournalStatistics> Store::statistics() {
     CUZK_TRY(const bool has_row, states.step());
     if (!has_row) break;
     const std::int64_t state = states.integer(0);
+    // The table is not checked here; a state that is none is damage for others to report.
     if (state < 0 || state >= static_cast<std::int64_t>(kJobStateCount)) continue;
     out.job_count[state] = static_cast<std::uint64_t>(states.integer(1));
   }

@@ -1,4 +1,9 @@
 // Sources are copies, so that SQLite may recover and we may patch them.
+//
+// Order of steps, each of which may be interrupted: copy the sources, collect the latest record of
+// each job, write everything into a new database, make that durable, rename it to say that it is
+// whole, set the damaged files aside, rename it into place. A start that finds the whole one goes
+// on there (adopt_rebuilt); one that does not begins again.
 #include "engine/journal_rebuild.h"
 
 #include <cerrno>
@@ -30,7 +35,9 @@ using base::Status;
 namespace fs = std::filesystem;
 
 // After an unreadable row the next ids are tried one by one, then in growing steps.
+// A damaged page hides a run of rows, and ids are not dense, so neither step alone would do.
 constexpr int kSingleSteps = 512;
+// More jobs than any journal takes; it ends the search behind the last readable row.
 constexpr std::int64_t kIdMax = std::int64_t{1} << 48;
 constexpr std::size_t kHeaderBytesOfDatabase = 100;
 
@@ -56,6 +63,7 @@ void remove_database(const fs::path& path) {
   }
 }
 
+// All of the bytes, however often the kernel takes less.
 Status write_at(const fs::path& path, int descriptor, base::ByteSpan bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
     const ssize_t count =
@@ -78,6 +86,7 @@ Status apply_log(const fs::path& path, base::ByteSpan log, const LogScan& scan) 
       if (frame.commit_pages != 0) pages = frame.commit_pages;
     }
     for (const LogFrame& frame : scan.frames) {
+      // Later frames overwrite earlier ones of the same page, as in SQLite.
       if (frame.page == 0 || frame.page > pages) continue;  // a damaged or a dropped page
       const std::uint64_t offset = (std::uint64_t{frame.page} - 1) * scan.page_bytes;
       CUZK_TRY_STATUS(
@@ -119,6 +128,7 @@ std::uint64_t walk(Database& source, const std::string& sql, Take take) {
     auto rows = source.prepare(sql);
     if (!rows.ok()) return damaged + 1;
     rows->bind(next);
+    // A damaged page fails the statement; a new one begins behind it.
     auto step = rows->step();
     for (; step.ok() && *step; step = rows->step()) {
       next = rows->integer(0) + 1;
@@ -133,6 +143,9 @@ std::uint64_t walk(Database& source, const std::string& sql, Take take) {
   return damaged;
 }
 
+// One rebuilding. jobs_ is what the new journal will hold, by number, each the latest whole record
+// of all sources; wanted_inputs_ and wanted_results_ are the digests that it still needs and shrink
+// as sources have them. What is left in them at the end is lost, and the jobs that need it fail.
 class Rebuilder {
  public:
   Rebuilder(const JournalPaths& paths, const LogScan& log, std::int64_t now_ms, OpenReport& report)
@@ -156,6 +169,7 @@ class Rebuilder {
   Status create_target() {
     remove_database(paths_.rebuilding());
     CUZK_TRY(auto target, Database::open(paths_.rebuilding(), nullptr));
+    // No write-ahead log: one file to sync and to rename.
     CUZK_TRY_STATUS(target.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = FULL"));
     CUZK_TRY_STATUS(migrate(target, migrations(), now_ms_));
     target_.emplace(std::move(target));
@@ -174,6 +188,7 @@ class Rebuilder {
       CUZK_TRY_STATUS(copy_whole(paths_.database(), all));
       CUZK_TRY_STATUS(apply_log(all, log->bytes(), log_));
       CUZK_TRY_STATUS(add_source(all));
+      // SQLite's own recovery of this copy keeps the transactions before the damage.
       const fs::path prefix = paths_.salvage() / "log_prefix.db";
       CUZK_TRY_STATUS(copy_whole(paths_.database(), prefix));
       CUZK_TRY_STATUS(copy_whole(paths_.log(), log_of(prefix)));
@@ -196,6 +211,7 @@ class Rebuilder {
 
   Status add_source(const fs::path& path) {
     auto source = open_readable(path);
+    // With its log SQLite takes the first page from there; without, ours may be better than none.
     if (!source.ok() && !fs::exists(log_of(path))) {
       CUZK_TRY_STATUS(patch_first_page(path, paths_.rebuilding()));
       source = open_readable(path);
@@ -217,12 +233,14 @@ class Rebuilder {
     return base::ok_status();
   }
 
+  // Adds the records of one source, or replaces older ones.
   void read_jobs(Database& source) {
     const std::string sql =
         fmt::format("SELECT {} FROM job WHERE id >= ? ORDER BY id", kJobColumns);
     report_.damaged_rows += walk(source, sql, [this](const Statement& row) {
       auto job = read_job(row);
       if (!job.ok()) return false;
+      // The seal says that a record is whole, the revision which of two is later.
       const auto known = jobs_.find(job->sequence);
       if (known == jobs_.end()) {
         jobs_.emplace(job->sequence, std::move(job).value());
@@ -236,6 +254,7 @@ class Rebuilder {
   // An id that was pruned and came again may be twice in sources of different times.
   void drop_replaced_jobs() {
     std::map<std::string, std::uint64_t> latest;
+    // jobs_ is in order of sequences, so the last one written here is the latest.
     for (const auto& [sequence, job] : jobs_) latest[job.request_id] = sequence;
     std::erase_if(
         jobs_, [&](const auto& entry) { return latest[entry.second.request_id] != entry.first; });
@@ -245,6 +264,8 @@ class Rebuilder {
     }
   }
 
+  // Takes from one source the bytes that are wanted and not yet there. A failure to write ends the
+  // rebuilding, a failure to read does not.
   Status read_content(Database& source) {
     Status written = base::ok_status();
     report_.damaged_rows += walk(source, "SELECT id, content FROM input WHERE id >= ? ORDER BY id",
@@ -286,21 +307,26 @@ class Rebuilder {
   }
 
   Status write_result(std::uint64_t sequence, base::ByteSpan content) {
+    CUZK_ASSERT(target_.has_value());
     CUZK_TRY(auto insert, target_->prepare("INSERT INTO result(job, content) VALUES(?,?)"));
     return insert.bind(static_cast<std::int64_t>(sequence)).bind(content).run();
   }
 
+  // Keeps a proof of a job that needs it, unless an earlier source had one for the same partition.
   Status take_partition(const PartitionRow& row) {
     const auto job = jobs_.find(row.job);
     if (job == jobs_.end() || job->second.state == JobState::kCompleted) return base::ok_status();
     if (!partitions_.emplace(row.job, row.proof.partition).second) return base::ok_status();
+    // The first source that has it wins; a completed job needs none.
     proof_bytes_[row.job] += row.proof.proof.size();
     return write_partition(*target_, row.job, row.proof.partition, row.proof.attempt,
                            row.proof.proof);
   }
 
+  // Last, when it is known what was found: a job whose bytes are lost is written as a failed one.
   Status write_jobs() {
     for (auto& [sequence, job] : jobs_) {
+      CUZK_ASSERT(target_.has_value() && job.sequence == sequence);
       const bool lost_input = !is_final(job.state) && wanted_inputs_.count(job.input_digest) > 0;
       const bool lost_result = wanted_results_.count(sequence) > 0;
       if (lost_input || lost_result) {
@@ -326,6 +352,8 @@ class Rebuilder {
     return base::ok_status();
   }
 
+  // The new name says that the file is whole: what bears it is put in place, now or by a later
+  // start.
   Status publish() {
     std::error_code error;
     fs::rename(paths_.rebuilding(), paths_.rebuilt(), error);
@@ -356,6 +384,8 @@ void remove_leftovers(const JournalPaths& paths) {
   fs::remove_all(paths.salvage(), ignored);
 }
 
+// Leftovers go on success and on failure: a start that has to try again has the damaged files as
+// they were.
 Status rebuild(const JournalPaths& paths, const LogScan& log, std::int64_t now_ms,
                OpenReport& report) {
   const Status status = Rebuilder(paths, log, now_ms, report).run();
@@ -366,10 +396,12 @@ Status rebuild(const JournalPaths& paths, const LogScan& log, std::int64_t now_m
 Status adopt_rebuilt(const JournalPaths& paths, std::int64_t now_ms, OpenReport& report) {
   std::error_code error;
   if (!fs::exists(paths.rebuilt(), error)) return base::ok_status();
+  // Never over files that were set aside before.
   fs::path aside;
   for (int i = 0; aside.empty() || fs::exists(aside, error); ++i) {
     aside = paths.folder / fmt::format("journal.damaged-{}-{}.db", now_ms, i);
   }
+  // Whatever is still there: a call that was interrupted goes on with the rest.
   for (const char* suffix : {"-wal", "-journal", "-shm", ""}) {
     const fs::path from = paths.database().string() + suffix;
     if (!fs::exists(from, error)) continue;

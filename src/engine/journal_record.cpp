@@ -1,4 +1,8 @@
 // States of jobs and their transitions.
+//
+// Who changes a state on request asks may_follow() in the same transaction, so two callers that
+// both saw an older state cannot both get their way. Only a loss of bytes fails a job without
+// asking.
 #include "engine/journal_record.h"
 
 namespace cuzk::engine {
@@ -19,9 +23,11 @@ bool is_final(JobState state) noexcept {
 }
 
 bool may_follow(JobState from, JobState to) noexcept {
+  // Completed is for ever: what a client was told stays true.
   switch (from) {
     case JobState::kQueued:
       return to == JobState::kRunning || to == JobState::kFailed || to == JobState::kCancelled;
+    // A job that runs may end in any way, or go back to the queue when its process is gone.
     case JobState::kRunning: return to != JobState::kRunning;
     case JobState::kFailed:
     case JobState::kCancelled: return to == JobState::kQueued;

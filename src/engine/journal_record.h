@@ -22,6 +22,7 @@ inline constexpr std::size_t kFailureBytesMax = 4096;
 inline constexpr std::size_t kPartitionProofBytesMax = std::size_t{1} << 20;
 inline constexpr std::size_t kJobResultBytesMax = std::size_t{64} << 20;
 inline constexpr std::uint32_t kPartitionCountMax = 4096;
+static_assert(kPartitionProofBytesMax <= kJobResultBytesMax);
 
 // Where a job stands. The numbers are stored: append only. The words of to_string are stable.
 enum class JobState : std::uint8_t {
@@ -32,6 +33,7 @@ enum class JobState : std::uint8_t {
   kCancelled = 4,
 };
 inline constexpr std::size_t kJobStateCount = 5;
+static_assert(kJobStateCount == static_cast<std::size_t>(JobState::kCancelled) + 1);
 std::string_view to_string(JobState state) noexcept;
 
 // Completed, failed or cancelled: no work is left.
@@ -44,6 +46,8 @@ bool is_final(JobState state) noexcept;
 bool may_follow(JobState from, JobState to) noexcept;
 
 // One job without its bytes. Times are milliseconds since the epoch on the journal's clock.
+// A failure is there exactly in kFailed, a result's digest exactly in kCompleted. The revision
+// orders two records of one job, whatever the clock says.
 struct JobRecord {
   std::uint64_t sequence = 0;  // order of arrival, from 1, never reused
   std::string request_id;
@@ -136,11 +140,13 @@ struct Retention {
   std::uint64_t bytes_max = std::uint64_t{1} << 30;  // results, proofs and records
 };
 
+// What one call of prune() removed.
 struct PruneReport {
   std::uint64_t job_count = 0;
   std::uint64_t freed_bytes = 0;  // of results, proofs and records
 };
 
+// Counts of the tables as they are, and of calls since the journal was opened.
 struct JournalStatistics {
   std::uint64_t job_count[kJobStateCount] = {};
   std::uint64_t input_count = 0;  // distinct inputs of jobs that are not final

@@ -1,5 +1,8 @@
 // Seals are SHA-256 over an injective encoding of a row: integers as eight bytes, texts and blobs
-// with their length.
+// with their length. Two rows with one seal would be a collision of the hash.
+//
+// Seals are against damage and not against people: who can write the file can write a seal. What is
+// derived (kept_bytes) and the number of a partition's row are left out.
 #include "engine/journal_rows.h"
 
 #include <algorithm>
@@ -18,6 +21,18 @@ using base::Status;
 // What a record takes in the tables and indices besides its own texts, generously.
 constexpr std::uint64_t kRecordOverheadBytes = 512;
 
+constexpr int count_of(std::string_view text, char wanted) {
+  int count = 0;
+  for (const char c : text) count += c == wanted ? 1 : 0;
+  return count;
+}
+// Columns, values and numbered places are three lists of one length, written by hand.
+static_assert(count_of(kJobColumns, ',') + 1 == count_of(kInsertJob, '?'));
+static_assert(count_of(kInsertJob, '?') == count_of(kUpdateJob, '?'));
+static_assert(count_of(kPartitionColumns, ',') == count_of(kInsertPartition, '?'),
+              "SQLite gives the number of a partition's row");
+
+// Takes values in the order of the calls; the word in front keeps seals of the tables apart.
 class Seal {
  public:
   explicit Seal(std::string_view what) { text(what); }
@@ -41,6 +56,7 @@ class Seal {
   hash::Sha256 hash_;
 };
 
+// Every member of the record, in a fixed order: another order would be another seal.
 hash::Digest seal_of(const JobRecord& job) {
   Seal seal("job");
   seal.integer(job.sequence).text(job.request_id).text(job.kind).integer(job.priority);
@@ -65,6 +81,7 @@ bool equals(base::ByteSpan bytes, const hash::Digest& digest) {
   return std::equal(bytes.begin(), bytes.end(), digest.begin(), digest.end());
 }
 
+// Nothing where the blob has another length: damage.
 std::optional<hash::Digest> digest_of(base::ByteSpan bytes) {
   hash::Digest digest{};
   if (bytes.size() != digest.size()) return std::nullopt;
@@ -72,6 +89,7 @@ std::optional<hash::Digest> digest_of(base::ByteSpan bytes) {
   return digest;
 }
 
+// Kinds are stored by their words, so that their numbers may change.
 std::optional<ErrorKind> error_kind_of(std::string_view word) {
   for (int i = 0; i <= static_cast<int>(ErrorKind::kInternal); ++i) {
     const auto kind = static_cast<ErrorKind>(i);
@@ -94,6 +112,7 @@ std::uint64_t kept_bytes_of(const JobRecord& job, std::uint64_t proof_bytes) {
 
 Status write_job(Database& database, const char* sql, const JobRecord& job,
                  std::uint64_t proof_bytes) {
+  CUZK_ASSERT(sql == kInsertJob || sql == kUpdateJob);
   const hash::Digest seal = seal_of(job);
   const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   CUZK_TRY(auto row, database.prepare(sql));
@@ -114,6 +133,8 @@ Status write_job(Database& database, const char* sql, const JobRecord& job,
 }
 
 Result<JobRecord> read_job(const Statement& row) {
+  // Values first, judgement after: a number out of range is damage like any other, and the seal is
+  // over what was read, so a value that was cut to fit does not pass.
   JobRecord job;
   const auto number = [&row](int column) {
     return static_cast<std::uint64_t>(row.integer(column));

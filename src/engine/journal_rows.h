@@ -37,6 +37,7 @@ base::Result<JobRecord> read_job(const Statement& row);
 // What a final job counts for against Retention::bytes_max.
 std::uint64_t kept_bytes_of(const JobRecord& job, std::uint64_t proof_bytes);
 
+// One row of `partition`; the job is named by its number.
 struct PartitionRow {
   std::uint64_t job = 0;  // sequence
   PartitionProof proof;

@@ -1,4 +1,8 @@
 // Version 1 of the tables.
+//
+// The tables are the sources of the rebuilding too, so their first columns and their ids are part
+// of what journal_rebuild.cpp relies on. What an index is for stands in journal_query.cpp and
+// journal_store.cpp: jobs by state, inputs still needed, ends in order.
 #include "engine/journal_schema.h"
 
 #include <string>
@@ -66,6 +70,15 @@ constexpr Migration kMigrations[] = {
     {1, "jobs, inputs, partitions and results", kTablesOfVersion1},
 };
 
+constexpr bool are_in_order() {
+  std::int64_t version = 0;
+  for (const Migration& step : kMigrations) {
+    if (step.version != ++version) return false;
+  }
+  return version > 0;
+}
+static_assert(are_in_order(), "versions are 1, 2, ... without a gap");
+
 constexpr const char* kMigrationTable =
     "CREATE TABLE IF NOT EXISTS migration("
     "version INTEGER PRIMARY KEY, applied_ms INTEGER NOT NULL, description TEXT NOT NULL)";
@@ -92,6 +105,7 @@ Status configure(Database& database, std::uint64_t size_bytes_max) {
   if (size_bytes_max == 0) return base::ok_status();
   CUZK_TRY(const std::int64_t page_bytes, database.integer("PRAGMA page_size"));
   const std::uint64_t pages = size_bytes_max / static_cast<std::uint64_t>(page_bytes);
+  // SQLite then answers SQLITE_FULL as on a full disk, which is met in the same way.
   return database.execute(fmt::format("PRAGMA max_page_count = {}", pages));
 }
 
@@ -125,6 +139,7 @@ Result<std::int64_t> version_of(Database& database) {
 }  // namespace
 
 Result<std::int64_t> readable_version(Database& database, std::span<const Migration> steps) {
+  CUZK_ASSERT(!steps.empty());
   CUZK_TRY_STATUS(database.execute("PRAGMA locking_mode = EXCLUSIVE"));
   CUZK_TRY(const std::int64_t version, version_of(database));
   const std::int64_t latest = steps.back().version;
@@ -139,6 +154,7 @@ Status migrate(Database& database, std::span<const Migration> steps, std::int64_
   CUZK_TRY(const std::int64_t version, readable_version(database, steps));
   for (const Migration& step : steps) {
     if (step.version <= version) continue;
+    // A step is whole or not there: table, note and header change together.
     CUZK_TRY(auto transaction, Transaction::begin(database));
     CUZK_TRY_STATUS(database.execute(kMigrationTable));
     CUZK_TRY_STATUS(database.execute(step.sql));
@@ -184,6 +200,8 @@ Status check_rows(Database& database, std::string_view sql, Read read) {
 }  // namespace
 
 Status check(Database& database) {
+  // Definitions are compared as texts with those of a fresh journal: a flipped bit in a name would
+  // only show when the column is asked for.
   CUZK_TRY(auto model, Database::open(":memory:", nullptr));
   CUZK_TRY_STATUS(migrate(model, migrations(), 0));
   CUZK_TRY(const std::string expected, schema_text(model));

@@ -1,4 +1,7 @@
 // The journal's tables and how an older file comes to have them.
+//
+// A file of an older version is brought forward step by step when it is opened; one of a newer
+// version is refused, never guessed at. There is no way back.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,8 @@
 // Jobs through their states: what changes the journal.
+//
+// Each change reads the job, checks attempt and transition, and writes, in one transaction. The
+// attempt is what makes late words harmless: a worker that was given the job before it failed or
+// was cancelled names an attempt that is over.
 #include "engine/journal_store.h"
 
 #include <utility>
@@ -17,6 +21,8 @@ using base::Status;
 
 // Pages of trees, pointers and log that an input takes besides its bytes, generously.
 constexpr std::uint64_t kInputOverheadBytes = 64 << 10;
+static_assert(static_cast<int>(JobState::kQueued) < 2 && static_cast<int>(JobState::kRunning) < 2,
+              "the statements below ask for unfinished jobs by number");
 
 Error not_found(std::string_view request_id) {
   return Error{ErrorKind::kNotFound, fmt::format("no job '{}' in the journal", request_id)};
@@ -66,6 +72,7 @@ Result<AcceptedJob> Store::accept(const JobSubmission& submission, const hash::D
                                   std::int64_t now_ms) {
   CUZK_TRY(auto transaction, Transaction::begin(database_));
   AcceptedJob out;
+  CUZK_ASSERT(submission.partition_count > 0 && !submission.request_id.empty());
   auto known = find(submission.request_id);
   if (!known.ok() && known.error().kind != ErrorKind::kNotFound) return known.error();
   if (!known.ok()) {
@@ -73,6 +80,7 @@ Result<AcceptedJob> Store::accept(const JobSubmission& submission, const hash::D
   } else {
     CUZK_TRY_STATUS(expect_same_job(*known, submission, digest));
     if (known->state != JobState::kFailed && known->state != JobState::kCancelled) {
+      // Nothing was changed, so the transaction may end as it likes.
       return AcceptedJob{Acceptance::kJoined, std::move(known).value()};
     }
     out.acceptance = Acceptance::kRetried;
@@ -86,6 +94,8 @@ Result<JobRecord> Store::accept_new(const JobSubmission& submission, const hash:
                                     std::int64_t now_ms) {
   CUZK_TRY_STATUS(check_room(submission.input.size()));
   JobRecord job;
+  // The highest number ever given, not the highest that is there: numbers of removed jobs do not
+  // come again. The row below takes this one.
   CUZK_TRY(const std::int64_t last,
            database_.integer("SELECT max(seq) FROM sqlite_sequence WHERE name = 'job'"));
   job.sequence = static_cast<std::uint64_t>(last) + 1;
@@ -111,6 +121,7 @@ Result<JobRecord> Store::accept_again(JobRecord job, const JobSubmission& submis
   job.failure.reset();
   ++job.attempt;
   job.crash_count = 0;
+  // The input went with the end of the attempt before, unless another job keeps it.
   CUZK_TRY_STATUS(keep_input(job.input_digest, submission.input));
   CUZK_TRY_STATUS(write_changed(job));
   return job;
@@ -123,6 +134,7 @@ Status Store::check_room(std::uint64_t input_bytes) {
   CUZK_TRY(const std::int64_t pages, database_.integer("PRAGMA page_count"));
   CUZK_TRY(const std::int64_t free_pages, database_.integer("PRAGMA freelist_count"));
   const auto used_bytes = static_cast<std::uint64_t>((pages - free_pages) * page_bytes);
+  // Bytes, a 64th for pointers between pages, and a little for the record.
   const std::uint64_t need_bytes = input_bytes + input_bytes / 64 + kInputOverheadBytes;
   if (used_bytes + need_bytes + reserve_bytes_ <= size_bytes_max_) return base::ok_status();
   return Error{ErrorKind::kResourceExhausted,
@@ -154,6 +166,7 @@ Status Store::write_changed(JobRecord& job) {
     CUZK_TRY(const bool has_row, sum.bind(static_cast<std::int64_t>(job.sequence)).step());
     if (has_row) proof_bytes = static_cast<std::uint64_t>(sum.integer(0));
   }
+  // Proofs of finished partitions stay with failed and cancelled jobs, and count for retention.
   ++job.revision;
   CUZK_TRY_STATUS(write_job(database_, kUpdateJob, job, proof_bytes));
   return is_final(job.state) ? drop_unused_input(job.input_digest) : base::ok_status();
@@ -161,6 +174,7 @@ Status Store::write_changed(JobRecord& job) {
 
 Result<JobRecord> Store::change(std::string_view request_id,
                                 const std::function<Status(JobRecord&)>& edit) {
+  CUZK_ASSERT(edit != nullptr);
   CUZK_TRY(auto transaction, Transaction::begin(database_));
   CUZK_TRY(JobRecord job, find(request_id));
   CUZK_TRY_STATUS(edit(job));
@@ -179,6 +193,7 @@ Result<JobRecord> Store::start(std::string_view request_id, std::int64_t now_ms)
 
 Status Store::requeue(std::string_view request_id, std::uint32_t attempt, Requeue reason,
                       std::int64_t now_ms) {
+  // Only from running: a queued job that is queued again would hide a mistake of the caller.
   CUZK_TRY([[maybe_unused]] auto job, change(request_id, [&](JobRecord& changed) -> Status {
              CUZK_TRY_STATUS(expect_attempt(changed, attempt));
              if (changed.state != JobState::kRunning) return wrong_state(changed, "queued again");
@@ -202,8 +217,10 @@ Result<PartitionOutcome> Store::record_partition(std::string_view request_id, st
   CUZK_TRY(auto known, database_.prepare("SELECT 1 FROM partition WHERE job = ? AND number = ?"));
   known.bind(static_cast<std::int64_t>(job.sequence)).bind(std::int64_t{partition});
   CUZK_TRY(const bool is_kept, known.step());
+  // A second proof of one partition is as good as the first; what others were told stays.
   if (is_kept) return PartitionOutcome::kAlreadyRecorded;
   CUZK_TRY_STATUS(write_partition(database_, job.sequence, partition, attempt, proof));
+  // The job gets on, so crashes of before are not held against it.
   if (job.crash_count > 0) {
     job.crash_count = 0;
     CUZK_TRY_STATUS(write_changed(job));
@@ -225,6 +242,7 @@ Status Store::forget_partitions(std::string_view request_id, std::uint32_t attem
 
 Status Store::complete(std::string_view request_id, std::uint32_t attempt, base::ByteSpan result,
                        std::int64_t now_ms) {
+  // Before the transaction: hashing megabytes needs no lock on the file.
   const hash::Digest digest = hash::sha256(result);
   CUZK_TRY(auto transaction, Transaction::begin(database_));
   CUZK_TRY(JobRecord job, find(request_id));
@@ -260,6 +278,7 @@ Status Store::withdraw(std::string_view request_id, std::uint32_t attempt, Error
   CUZK_TRY(JobRecord job, find(request_id));
   CUZK_TRY_STATUS(expect_attempt(job, attempt));
   if (job.state != JobState::kQueued) return wrong_state(job, "withdrawn");
+  // Somebody may know of an earlier life, so it is not gone without a word.
   if (attempt > 1 || job.start_count > 0) {
     CUZK_TRY_STATUS(enter(job, JobState::kFailed, now_ms));
     job.failure = std::move(failure);
@@ -275,6 +294,7 @@ bool Store::together(const std::vector<std::function<void()>>& changes) {
   auto transaction = Transaction::begin(database_);
   if (!transaction.ok()) return false;
   for (const auto& change : changes) {
+    CUZK_ASSERT(change != nullptr);
     change();
     // A full disk may have rolled back what came before; the rest would then stand alone.
     if (!database_.in_transaction()) return false;
@@ -282,6 +302,7 @@ bool Store::together(const std::vector<std::function<void()>>& changes) {
   return transaction->commit().ok();
 }
 
+// Of any attempt: who cancels means the job and not one of its attempts.
 Result<JobState> Store::cancel(std::string_view request_id, std::int64_t now_ms) {
   CUZK_TRY(auto transaction, Transaction::begin(database_));
   CUZK_TRY(JobRecord job, find(request_id));
@@ -304,6 +325,7 @@ Result<std::uint64_t> Store::requeue_all(std::int64_t now_ms) {
   CUZK_TRY(auto transaction, Transaction::begin(database_));
   CUZK_TRY(std::vector<JobRecord> running,
            list({.states = {JobState::kRunning}, .count_max = SIZE_MAX}));
+  // Not a crash of these jobs: whether proving code crashed is the engine's word.
   for (JobRecord& job : running) {
     CUZK_TRY_STATUS(enter(job, JobState::kQueued, now_ms));
     CUZK_TRY_STATUS(write_changed(job));

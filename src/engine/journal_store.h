@@ -19,6 +19,8 @@ namespace cuzk::engine::internal {
 // Jobs that one transaction of prune() removes at most.
 inline constexpr std::size_t kPruneBatchJobs = 256;
 
+// Whatever fails leaves nothing of itself: each function is a transaction, or a savepoint inside
+// that of together(). A row that does not fit its seal is kMalformed.
 class Store {
  public:
   Store(Database database, std::uint64_t size_bytes_max, std::uint64_t reserve_bytes)
@@ -69,12 +71,17 @@ class Store {
   // Reads the job, lets `edit` change it and writes it with the next revision.
   base::Result<JobRecord> change(std::string_view request_id,
                                  const std::function<base::Status(JobRecord&)>& edit);
+  // Writes the record with its next revision; of a job that became final drops the input when
+  // nobody else needs it.
   base::Status write_changed(JobRecord& job);
+  // The two ways of accept(), inside its transaction.
   base::Result<JobRecord> accept_new(const JobSubmission& submission, const hash::Digest& digest,
                                      std::int64_t now_ms);
   base::Result<JobRecord> accept_again(JobRecord job, const JobSubmission& submission,
                                        std::int64_t now_ms);
+  // Error kResourceExhausted where the limit of the file leaves no room for such an input.
   base::Status check_room(std::uint64_t input_bytes);
+  // Inputs are shared by digest: stored with the first job, dropped with the last unfinished one.
   base::Status keep_input(const hash::Digest& digest, base::ByteSpan input);
   base::Status drop_unused_input(const hash::Digest& digest);
   base::Result<std::vector<PartitionProof>> partitions_of(std::uint64_t sequence);

@@ -1,4 +1,8 @@
 // Single-flight loads on threads of their own, and who holds what.
+//
+// A load's outcome is set once, by its thread or by whoever could not start it, and stays until the
+// key is dropped. A load that is being stopped is waited for before the next one begins: the budget
+// has room for one copy only.
 #include "engine/key_store.h"
 
 #include <exception>
@@ -19,6 +23,8 @@ using KeyResult = base::Result<std::shared_ptr<const LoadedKey>>;
 
 // One load and its outcome.
 struct KeyLoad {
+  // Empty outcome: the thread runs, or is about to. `wish_count` counts those who wait or may still
+  // ask; it matters only until there is an outcome.
   mutable base::Mutex mutex;
   mutable std::condition_variable_any settled;
   std::optional<KeyResult> outcome CUZK_GUARDED_BY(mutex);
@@ -51,6 +57,7 @@ namespace {
 
 // A key with what pays for it.
 struct CountedKey {
+  // Reached through an aliasing pointer to `key`, so the last user frees both, in this order.
   base::Permit permit;
   std::shared_ptr<const LoadedKey> key;  // dies first
 };
@@ -58,23 +65,28 @@ struct CountedKey {
 }  // namespace
 
 KeyStore::KeyStore(base::Ledger& ledger, std::function<void()> on_settled)
-    : ledger_(ledger), on_settled_(std::move(on_settled)) {}
+    : ledger_(ledger), on_settled_(std::move(on_settled)) {
+  CUZK_ASSERT(on_settled_ != nullptr);
+}
 
 KeyStore::~KeyStore() {
   {
     const MutexLock lock(mutex_);
     for (const auto& load : loads_) load->stop.request_stop();
   }
+  // Without the lock, which the threads take at their end.
   join_loads(true);
 }
 
 KeyStore::Wish::~Wish() {
   if (load_ == nullptr) return;
   const MutexLock lock(load_->mutex);
+  CUZK_ASSERT(load_->wish_count > 0);
   if (--load_->wish_count == 0 && !load_->outcome) load_->stop.request_stop();
 }
 
 base::Result<SharedKey> KeyStore::enroll(const KeySource& source) {
+  // Asking the files is I/O and done before the lock.
   std::string identity;
   if (source.identity) {
     CUZK_TRY(identity, source.identity());
@@ -106,10 +118,12 @@ void KeyStore::leave(KeyId id) {
 void KeyStore::forget_if_unused(KeyId id) {
   const auto found = entries_.find(id);
   if (found == entries_.end() || found->second.user_count > 0) return;
+  // A load that runs still needs its entry; its thread comes here when it is over.
   const auto& load = found->second.load;
   if (load == nullptr || (load->is_over() && !load->is_loaded())) entries_.erase(found);
 }
 
+// Joins a load that runs or went well, waits for one that is being stopped, begins one otherwise.
 KeyStore::Wish KeyStore::ask(KeyId id) {
   std::shared_ptr<KeyLoad> before;
   Wish wish;
@@ -126,8 +140,10 @@ KeyStore::Wish KeyStore::ask(KeyId id) {
       before = entry.load;
       continue;
     }
+    // Cold. The first wish is in before the thread begins, so that it does not stop at once.
     const auto load = std::make_shared<KeyLoad>();
     load->join();
+    // With room for it, push_back() in begin() does not throw while the thread runs already.
     loads_.reserve(loads_.size() + 1);
     entry.load = load;
     wish.load_ = load;
@@ -153,8 +169,10 @@ void KeyStore::run_load(KeyId id, const KeySource& source, const std::shared_ptr
   KeyResult result = load_counted(source, control);
   {
     const MutexLock lock(load->mutex);
+    CUZK_ASSERT(!load->outcome);
     load->outcome.emplace(std::move(result));
   }
+  // Those who wait for the load itself first, then those of the pipeline who wait for any.
   load->settled.notify_all();
   {
     const MutexLock lock(mutex_);
@@ -165,6 +183,7 @@ void KeyStore::run_load(KeyId id, const KeySource& source, const std::shared_ptr
 
 KeyResult KeyStore::load_counted(const KeySource& source, const groth16::Control& control) try {
   CUZK_TRY(auto permit, ledger_.admit(source.bytes, base::MemoryCategory::kSrs, source.name));
+  // Counted before it exists. A loader takes nothing large from the ledger itself.
   CUZK_TRY(auto key, source.load(control));
   const std::uint64_t bytes = key->byte_count();
   if (bytes > source.bytes) {
@@ -172,11 +191,13 @@ KeyResult KeyStore::load_counted(const KeySource& source, const groth16::Control
                  fmt::format("the key {} takes {} bytes, more than the {} that it announced",
                              source.name, bytes, source.bytes)};
   }
+  // The announced size was an upper bound; what it has too much goes back.
   { const base::Permit unused = permit.split(source.bytes - bytes); }
   auto counted = std::make_shared<CountedKey>();
   counted->permit = std::move(permit);
   counted->key = std::move(key);
   const LoadedKey* const raw = counted->key.get();
+  CUZK_ASSERT(counted->permit.bytes() == bytes);
   return std::shared_ptr<const LoadedKey>(std::move(counted), raw);
 } catch (const std::bad_alloc&) {
   return Error{ErrorKind::kResourceExhausted,
@@ -186,6 +207,7 @@ KeyResult KeyStore::load_counted(const KeySource& source, const groth16::Control
 }
 
 std::optional<KeyResult> KeyStore::answer(const Wish& wish) const {
+  CUZK_ASSERT(wish.load_ != nullptr);
   const MutexLock lock(wish.load_->mutex);
   return wish.load_->outcome;
 }
@@ -197,6 +219,7 @@ bool KeyStore::loaded(KeyId id) const {
          found->second.load->is_loaded();
 }
 
+// Returns when no load of the key runs any more: its bytes are free, or somebody still uses it.
 std::shared_ptr<const LoadedKey> KeyStore::drop(KeyId id) {
   std::shared_ptr<KeyLoad> load;
   {
@@ -207,11 +230,14 @@ std::shared_ptr<const LoadedKey> KeyStore::drop(KeyId id) {
     forget_if_unused(id);
   }
   if (load == nullptr) return nullptr;
+  // Out of the table already: who asks from here on begins a load of its own.
   load->stop.request_stop();
   load->wait();
   const MutexLock lock(load->mutex);
+  CUZK_ASSERT(load->outcome.has_value());
   if (!load->outcome->ok()) return nullptr;
   auto key = std::move(*load->outcome).value();
+  // Wishes of before may still ask this load; they must not keep the key alive.
   load->outcome.emplace(Error{ErrorKind::kUnavailable, "the key was evicted"});
   return key;
 }
@@ -263,6 +289,7 @@ void KeyStore::join_loads(bool all) {
       return true;
     });
   }
+  // Outside the lock. Threads that are over end at once; the others need the lock to end.
   for (const auto& load : over) load->thread.join();
 }
 

@@ -26,6 +26,12 @@
 namespace cuzk::engine {
 
 // Thread-safe.
+//
+// An entry is there while somebody is enrolled or a load of it is running or went well:
+//   cold      no load, or one that failed; ask() begins one
+//   loading   a thread runs; it stops when the last wish dies
+//   loaded    stays so until drop(), whether or not anybody is enrolled
+// Lock order: the store's mutex, then that of one load. The callback is called with neither.
 class KeyStore {
  public:
   // `on_settled` is called from loading threads, without locks, when a load is over.
@@ -57,11 +63,13 @@ class KeyStore {
   // Nothing while it is loaded; then the key, or why there is none.
   std::optional<base::Result<std::shared_ptr<const LoadedKey>>> answer(const Wish& wish) const
       CUZK_EXCLUDES(mutex_);
+  // Of this moment: it may be dropped right after, unless the scheduler has a reference to it.
   bool loaded(KeyId id) const CUZK_EXCLUDES(mutex_);
 
   // Takes the key out; its memory goes with what is returned, or with its last user.
   std::shared_ptr<const LoadedKey> drop(KeyId id) CUZK_EXCLUDES(mutex_);
 
+  // The keys of one name that are there, in any state: several where its files changed.
   std::vector<KeyId> all_of(const std::string& name) const CUZK_EXCLUDES(mutex_);
   // 0 where it is not loaded.
   std::uint64_t loaded_bytes(KeyId id) const CUZK_EXCLUDES(mutex_);
@@ -74,11 +82,15 @@ class KeyStore {
     std::uint32_t user_count = 0;
     std::shared_ptr<struct KeyLoad> load;  // running or over; none: cold
   };
+  // Starts the load's thread; where there is none to be had, that is the load's outcome.
   void begin(KeyId id, const KeySource& source, const std::shared_ptr<struct KeyLoad>& load)
       CUZK_REQUIRES(mutex_);
+  // The thread's body.
   void run_load(KeyId id, const KeySource& source, const std::shared_ptr<struct KeyLoad>& load);
+  // The key with the permit that pays for it: both live as long as what is returned does.
   base::Result<std::shared_ptr<const LoadedKey>> load_counted(const KeySource& source,
                                                               const groth16::Control& control);
+  // Drops an entry that nobody is enrolled at and that holds no pages.
   void forget_if_unused(KeyId id) CUZK_REQUIRES(mutex_);
   // Of loads that are over, or of all.
   void join_loads(bool all) CUZK_EXCLUDES(mutex_);

@@ -1,4 +1,8 @@
 // The inequalities of memory_rule.h, in its letters.
+//
+// Questions read sums and two ordered multisets; bookings change them. All cost a constant or the
+// logarithm of the partitions in flight, so that the scheduler may ask as often as it likes. Sums
+// stay far from 64 bits: the scheduler bounds each plan (kPlanBytesMax).
 #include "engine/memory_rule.h"
 
 #include "base/check.h"
@@ -7,15 +11,18 @@ namespace cuzk::engine {
 namespace {
 
 std::uint64_t largest_of(const std::multiset<std::uint64_t>& values) {
+  // A sum of nobody has no need; 0 then binds nothing.
   return values.empty() ? 0 : *values.rbegin();
 }
 
+// One of equal values, not all: each stands for a partition or a job of its own.
 void take_one(std::multiset<std::uint64_t>& values, std::uint64_t value) {
   const auto found = values.find(value);
   CUZK_ASSERT(found != values.end());
   values.erase(found);
 }
 
+// Every subtraction goes through here: a sum below zero would look like free memory of 2^64 bytes.
 void lower(std::uint64_t& sum, std::uint64_t bytes) {
   CUZK_ASSERT(sum >= bytes);
   sum -= bytes;
@@ -24,8 +31,9 @@ void lower(std::uint64_t& sum, std::uint64_t bytes) {
 }  // namespace
 
 MemoryRule::MemoryRule(const MemoryRuleConfig& config) : config_(config) {
+  CUZK_ASSERT(config.budget_bytes == 0 || config.fixed_bytes <= config.budget_bytes);
   CUZK_ASSERT(config.budget_bytes == 0 ||
-              config.fixed_bytes + config.critical_reserve_bytes <= config.budget_bytes);
+              config.critical_reserve_bytes <= config.budget_bytes - config.fixed_bytes);
 }
 
 std::uint64_t MemoryRule::capacity_bytes(Priority priority) const {
@@ -42,6 +50,7 @@ bool MemoryRule::keeps_invariant(std::uint64_t job_bytes, std::uint64_t witness_
   const std::uint64_t referred = referred_bytes_ + job_bytes;
   const std::uint64_t others = others_.witness_bytes + (critical ? 0 : witness_bytes);
   const std::uint64_t all = others + critical_.witness_bytes + (critical ? witness_bytes : 0);
+  // Of the many inequalities only that of the largest need binds: R and W are the same in all.
   const std::uint64_t need_others =
       std::max(largest_of(others_.device_needs), critical ? 0 : device_bytes);
   const std::uint64_t need_critical =
@@ -57,6 +66,8 @@ bool MemoryRule::keeps_invariant(std::uint64_t job_bytes, std::uint64_t witness_
 bool MemoryRule::may_enter(std::uint64_t added_bytes, std::uint64_t peak_bytes,
                            Priority priority) const {
   const std::uint64_t referred = referred_bytes_ + added_bytes;
+  // For each job in flight its largest partition must fit beside R alone, or it could not begin
+  // even when all others are done.
   const auto peaks_fit = [&](const Waiting& waiting, Priority whose, bool with_new) {
     if (waiting.peaks.empty() && !with_new) return true;
     const std::uint64_t peak = std::max(largest_of(waiting.peaks), with_new ? peak_bytes : 0);
@@ -81,6 +92,7 @@ bool MemoryRule::may_begin_device(const PartitionPlan& plan, Priority priority) 
 }
 
 std::uint64_t MemoryRule::excess_bytes(std::uint64_t bytes, Priority priority) const {
+  // With I, unlike the questions: idle keys are what goes.
   const std::uint64_t capacity = capacity_bytes(priority);
   const std::uint64_t wanted = held_bytes() + bytes;
   return wanted > capacity ? wanted - capacity : 0;
@@ -110,19 +122,21 @@ void MemoryRule::unrefer_key(std::uint64_t bytes) {
 }
 
 void MemoryRule::begin_witness(const PartitionPlan& plan, Priority priority) {
-  CUZK_ASSERT(plan.pending_bytes <= plan.peak_bytes());
+  CUZK_ASSERT(plan.pending_bytes <= plan.peak_bytes());  // what end_device() relies on
   partition_bytes_ += plan.witness_bytes;
   waiting(priority).witness_bytes += plan.witness_bytes;
   waiting(priority).device_needs.insert(plan.device_bytes);
 }
 
 void MemoryRule::begin_device(const PartitionPlan& plan, Priority priority) {
+  // From W to none of the waiting sums; S keeps the witness and takes the device's need on top.
   lower(waiting(priority).witness_bytes, plan.witness_bytes);
   take_one(waiting(priority).device_needs, plan.device_bytes);
   partition_bytes_ += plan.device_bytes;
 }
 
 void MemoryRule::end_device(const PartitionPlan& plan) {
+  CUZK_ASSERT(plan.pending_bytes <= plan.peak_bytes());
   lower(partition_bytes_, plan.peak_bytes() - plan.pending_bytes);
 }
 
@@ -147,6 +161,7 @@ void MemoryRule::drop_device(const PartitionPlan& plan) {
 }
 
 bool MemoryRule::holds() const {
+  // keeps_invariant of nothing more looks at both halves, whichever priority it is asked for.
   return held_bytes() <= capacity_bytes(Priority::kCritical) &&
          keeps_invariant(0, 0, 0, Priority::kNormal);
 }

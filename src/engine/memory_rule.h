@@ -41,6 +41,7 @@
 
 namespace cuzk::engine {
 
+// The rule's constants. What of them is not for partitions of a priority is never lent to them.
 struct MemoryRuleConfig {
   std::uint64_t budget_bytes = 0;            // 0: no budget, everything may begin
   std::uint64_t fixed_bytes = 0;             // of the budget, held always
@@ -55,6 +56,8 @@ class MemoryRule {
   // C, or C* for critical work; UINT64_MAX without a budget.
   std::uint64_t capacity_bytes(Priority priority) const;
 
+  // The questions (1) to (3). They change nothing; who gets yes books with the call of the same
+  // name below before anything else is asked. `added_bytes` is what R grows by.
   bool may_enter(std::uint64_t added_bytes, std::uint64_t peak_bytes, Priority priority) const;
   // `kept_bytes` more are left free, for a device stage that found no room.
   bool may_begin_witness(const PartitionPlan& plan, Priority priority,
@@ -101,6 +104,7 @@ class MemoryRule {
     std::multiset<std::uint64_t> peaks;  // of jobs in flight
   };
   Waiting& waiting(Priority priority) {
+    // Each half is booked by the priority of its partition, which does not change on its way.
     return priority == Priority::kCritical ? critical_ : others_;
   }
   bool keeps_invariant(std::uint64_t job_bytes, std::uint64_t witness_bytes,

@@ -1,4 +1,8 @@
 // Jobs: how they come in and end, and what is freed in between. pipeline.h tells the whole.
+//
+// Every function that tells the scheduler something has the same shape: under the mutex the report,
+// then dispatch(); outside it settle() of what dispatch() returned. That is what keeps the ledger
+// below the scheduler's account: nothing granted begins before what was to be freed is free.
 #include "engine/pipeline.h"
 
 #include <algorithm>
@@ -19,11 +23,14 @@ using base::Error;
 using base::ErrorKind;
 using base::MutexLock;
 
+// Files that change this often while one job waits are being written; a person has to look.
 constexpr std::uint32_t kAgainMax = 3;
 // The heap is trimmed when ended jobs have held so much since the last time; when none is left, so
 // much.
 constexpr std::uint64_t kTrimBytes = std::uint64_t{64} << 20,
                         kTrimIdleBytes = std::uint64_t{4} << 20;
+
+static_assert(kTrimIdleBytes < kTrimBytes, "an idle moment is the cheaper one");
 
 std::int64_t steady_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -47,10 +54,12 @@ PipelineCore::PipelineCore(PipelineOptions options, ExecutorEvents& events)
         const MutexLock lock(mutex_);
         wake_all();
       }) {
+  CUZK_ASSERT(options_.types != nullptr && options_.budget_bytes.has_value());
   std::uint32_t device_workers = 0;
   for (const DeviceSetup& device : scheduler_config(options_).devices) {
     device_workers += device.all_workers();
   }
+  // In this order idle workers are asked: what is nearest to its end first, for it frees most.
   const std::pair<Stage, std::uint32_t> kinds[] = {{Stage::kFinish, options_.finish_workers},
                                                    {Stage::kDevice, device_workers},
                                                    {Stage::kWitness, options_.witness_workers}};
@@ -60,6 +69,8 @@ PipelineCore::PipelineCore(PipelineOptions options, ExecutorEvents& events)
       workers_.back()->id = {kind, i};
     }
   }
+  // Threads begin when all workers are there, since each one's report looks at all of them.
+  CUZK_ASSERT(device_counts_.size() == options_.devices.size());
   for (const auto& worker : workers_) {
     worker->thread = std::thread([this, own = worker.get()] { work(*own); });
   }
@@ -104,6 +115,7 @@ base::Status PipelineCore::take_in(RunRequest request, std::uint32_t again_count
   for (PipelinePart& part : job->parts) {
     part.checkpoint = std::make_unique<PartCheckpoint>(*this, job->stop.get_token());
   }
+  // From here on the key has a user more, who leaves when the job is over or was not taken.
   CUZK_TRY(job->shared_key, store_.enroll(job->plan.key));
   const KeyId key = job->shared_key.id;
   const std::vector<KeyId> same_name = store_.all_of(job->plan.key.name);
@@ -122,9 +134,13 @@ base::Status PipelineCore::take_in(RunRequest request, std::uint32_t again_count
   return status;
 }
 
+// The job's row is in the table when the scheduler has it: whoever looks up what the scheduler names
+// finds it.
 base::Status PipelineCore::submit(const JobPointer& job) {
   if (stopping_) return stopping_error();
+  // Again under the lock: two calls with one id may have come here side by side.
   const auto found = jobs_.find(job->request.id);
+  // Taken in anew it goes on where it was: times and arrival are those of the first time.
   if (found != jobs_.end()) {
     if (!found->second->again || job->again_count == 0) {
       return Error{ErrorKind::kAlreadyExists, job->request.name + " is there already"};
@@ -149,6 +165,7 @@ base::Status PipelineCore::submit(const JobPointer& job) {
     job->accepted_ms = found->second->accepted_ms;
   }
   jobs_[job->request.id] = job;
+  CUZK_ASSERT(job->parts.size() == job->plan.partitions.size());
   expect_critical(*job);
   return base::ok_status();
 }
@@ -160,10 +177,12 @@ base::Status PipelineCore::cancel(JobId id) {
     const auto found = jobs_.find(id);
     auto status = scheduler_.cancel(id, now_ms());
     if (!status.ok()) {
+      // Between two lives of the job only its mark says that it is wanted no more.
       if (found == jobs_.end() || !found->second->again) return status;
       found->second->cancelled = true;
       return base::ok_status();
     }
+    CUZK_ASSERT(found != jobs_.end());
     sweep(*found->second);
     debris = dispatch();
   }
@@ -177,6 +196,7 @@ void PipelineCore::stop() {
   {
     const MutexLock lock(mutex_);
     stopping_ = true;
+    // Withdrawn and not cancelled: the owner keeps them and gives them again next time.
     scheduler_.withdraw_all(stopping_error(), now_ms());
     for (const auto& [id, job] : jobs_) sweep(*job);
     debris = dispatch();
@@ -185,28 +205,33 @@ void PipelineCore::stop() {
   {
     const MutexLock lock(mutex_);
     while (!jobs_.empty() || guest_count_ > 0) changed_.wait(mutex_);
+    // Workers end only now: until the last job is out, its stages need them.
     exiting_ = true;
     wake_all();
   }
   for (const auto& worker : workers_) {
     if (worker->thread.joinable()) worker->thread.join();
   }
+  // After this no listener is called any more, so it may be destroyed.
   events_.flush();
 }
 
 Debris PipelineCore::dispatch() {
+  // Round after round: one grant may make another possible (an idle key that goes, a slot).
   for (bool granted = !stopping_; granted;) {
     granted = false;
     for (const auto& worker : workers_) {
       if (!worker->is_idle()) continue;
       const auto assignment = scheduler_.next(worker->id, now_ms());
       if (!assignment) continue;
+      CUZK_ASSERT(assignment->stage == worker->id.kind);
       worker->assignment = *assignment;
       note_grant(*assignment);
       worker->wake.notify_all();
       granted = true;
     }
   }
+  // After the grants: whoever is asked to yield is asked for what no idle worker took.
   update_flags();
   Debris debris;
   debris.held = std::exchange(swept_, {});
@@ -216,17 +241,22 @@ Debris PipelineCore::dispatch() {
     debris.jobs.emplace_back(job, std::move(outcome));
   }
   if (debris.held.empty() && debris.keys.empty() && debris.jobs.empty()) return debris;
+  CUZK_ASSERT(clearing_.empty() || *clearing_.rbegin() < next_ticket_);
   debris.ticket = next_ticket_++;
   clearing_.insert(debris.ticket);
   return debris;
 }
 
+// In a loop, since each round of ends may grant, fail or evict something more. The debris is freed
+// before its ticket goes, and ends are told after: who hears of an end finds the memory free.
 void PipelineCore::settle(Debris debris) {
   while (debris.ticket != 0) {
     debris.held.clear();
+    // Each drop waits for a load that is under way to stop.
     for (const KeyId key : debris.keys) (void)store_.drop(key);
     for (const auto& [job, outcome] : debris.jobs) {
       for (PipelinePart& part : job->parts) part.held.clear();
+      // Nothing of it runs: its outcome came with the report of the last stage.
       job->work.reset();
       job->key.reset();
       job->input_permit = {};
@@ -236,6 +266,7 @@ void PipelineCore::settle(Debris debris) {
     Debris next;
     {
       const MutexLock lock(mutex_);
+      CUZK_ASSERT(clearing_.count(debris.ticket) == 1);
       clearing_.erase(debris.ticket);
       for (const auto& [job, outcome] : debris.jobs) {
         if (outcome.withdrawn && job->again && !stopping_) {
@@ -247,6 +278,7 @@ void PipelineCore::settle(Debris debris) {
       wake_all();
       next = dispatch();
     }
+    // Outside the lock: forgetting a key's files is the store's own business.
     for (const auto& [job, outcome] : debris.jobs) store_.leave(job->shared_key.id);
     for (const JobPointer& job : again) take_in_again(job);
     debris = std::move(next);
@@ -260,6 +292,7 @@ void PipelineCore::trim_after(const Debris& debris) {
   bool is_idle = false;
   {
     const MutexLock lock(mutex_);
+    // The jobs of the debris are still in the table.
     is_idle = jobs_.size() <= debris.jobs.size();
     for (const auto& [job, outcome] : debris.jobs) {
       untrimmed_bytes_ += job->plan.held_bytes;
@@ -272,6 +305,7 @@ void PipelineCore::trim_after(const Debris& debris) {
 }
 
 void PipelineCore::wait_cleared() {
+  // Tickets are ascending: those given out later are of no concern to who waits here.
   const std::uint64_t until = next_ticket_;
   while (!clearing_.empty() && *clearing_.begin() < until) changed_.wait(mutex_);
 }
@@ -298,6 +332,7 @@ void PipelineCore::push_end(const PipelineJob& job, base::Result<base::Bytes> ou
 
 // The job stays in the table until it is in the scheduler again, so that it can be cancelled.
 void PipelineCore::take_in_again(const JobPointer& job) {
+  CUZK_ASSERT(job->again);
   base::Status status = base::ok_status();
   if (job->again_count >= kAgainMax) {
     status =
@@ -307,6 +342,7 @@ void PipelineCore::take_in_again(const JobPointer& job) {
                           job->request.name, job->plan.key.name, kAgainMax + 1)};
   } else {
     RunRequest request = job->request;
+    // The plan was made for files that are no longer.
     request.plan.reset();
     status = take_in(std::move(request), job->again_count + 1);
   }
@@ -320,6 +356,7 @@ void PipelineCore::take_in_again(const JobPointer& job) {
 
 void PipelineCore::note_grant(const Assignment& assignment) {
   PipelineJob& job = *jobs_.at(assignment.job);
+  CUZK_ASSERT(assignment.device < device_counts_.size());
   if (!job.started) {
     job.started = true;
     job.times.queue_wait_ms = static_cast<std::uint64_t>(now_ms() - job.accepted_ms);
@@ -331,6 +368,7 @@ void PipelineCore::note_grant(const Assignment& assignment) {
 
 void PipelineCore::tell(PipelineJob& job, std::size_t partition, std::uint32_t attempt,
                         std::uint32_t device) {
+  CUZK_ASSERT(partition < job.parts.size());
   const auto state = scheduler_.partition_state(job.request.id, partition);
   PipelinePart& part = job.parts[partition];
   if (!state || *state == part.told) return;
@@ -351,12 +389,14 @@ void PipelineCore::sweep(PipelineJob& job) {
         state && *state >= PartitionState::kDeviceQueued && *state <= PartitionState::kFinish;
     if (!is_needed) swept_.push_back(std::move(held));
   }
+  // Whoever runs for a job that ends looks at its stop at the next border.
   if (!scheduler_.ending(job.request.id)) return;
   job.stop.request_stop();
   wake_all();
 }
 
 void PipelineCore::update_flags() {
+  // One cheap question for the usual case that nothing critical waits.
   const bool waits = scheduler_.critical_waits();
   for (const auto& worker : workers_) {
     if (worker->running.empty() || worker->assignment) continue;
@@ -370,14 +410,20 @@ void PipelineCore::wake_all() {
   changed_.notify_all();
 }
 
-Pipeline::Pipeline(std::unique_ptr<PipelineCore> core) : core_(std::move(core)) {}
+// The public face; everything is in the core.
+Pipeline::Pipeline(std::unique_ptr<PipelineCore> core) : core_(std::move(core)) {
+  CUZK_ASSERT(core_ != nullptr);
+}
 Pipeline::~Pipeline() = default;
 
 base::Result<std::unique_ptr<Pipeline>> Pipeline::make(PipelineOptions options,
                                                        ExecutorEvents& events) {
   CUZK_TRY(PipelineOptions resolved, resolve_options(std::move(options)));
+  // Both are settings of the process's allocator: large blocks go back to the kernel when freed,
+  // and threads share few arenas (base/heap.h).
   base::map_large_blocks();
   base::limit_arenas();
+  CUZK_ASSERT(resolved.ledger != nullptr && resolved.budget_bytes.has_value());
   if (*resolved.budget_bytes != 0) resolved.ledger->set_budget(*resolved.budget_bytes);
   return std::unique_ptr<Pipeline>(
       new Pipeline(std::make_unique<PipelineCore>(std::move(resolved), events)));

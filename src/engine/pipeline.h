@@ -23,6 +23,7 @@
 namespace cuzk::engine {
 
 // Zero counts are chosen by the number of CPUs and devices.
+// What the pipeline is made with. Zero counts are chosen by the number of CPUs and devices.
 struct PipelineOptions {
   std::shared_ptr<const JobTypes> types;
   std::vector<ProvingDevice> devices;    // at least one that takes everything; the CPU first
@@ -50,6 +51,8 @@ struct PipelineOptions {
 // (kInvalidArgument) name the field; kResourceExhausted and kUnsupported as resolve_budget.
 base::Result<PipelineOptions> resolve_options(PipelineOptions options);
 
+// Thread-safe, as every Executor. Destroyed only when no call of it is under way, and not by what
+// listens to its events: stop() waits for those to be told.
 class Pipeline final : public Executor {
  public:
   // `events` outlives the pipeline. Errors as resolve_options.

@@ -1,4 +1,8 @@
 // Keys by name, for people: load before the first job needs it, drop when nobody does.
+//
+// Both go through the scheduler first, which knows what the budget has room for and who refers to a
+// key; the store then does it. A preload holds a reference while it waits, so the key cannot be
+// what makes room for others, and gives it back when the key is there: it stays loaded, but idle.
 #include <utility>
 
 #include "base/heap.h"
@@ -17,6 +21,7 @@ base::Result<bool> PipelineCore::preload(const std::string& name) {
   Debris debris;
   bool was_loaded = false;
   {
+    // stop() waits for guests, so the reference cannot outlive the scheduler.
     const MutexLock lock(mutex_);
     if (stopping_) held = Error{ErrorKind::kUnavailable, "the engine is stopping"};
     if (held.ok()) held = scheduler_.hold_key(key, now_ms());
@@ -24,6 +29,7 @@ base::Result<bool> PipelineCore::preload(const std::string& name) {
     was_loaded = store_.loaded(key.id);
     debris = dispatch();
   }
+  // Room is made before the load takes its bytes from the ledger.
   settle(std::move(debris));
   if (!held.ok()) {
     store_.leave(key.id);
@@ -35,6 +41,7 @@ base::Result<bool> PipelineCore::preload(const std::string& name) {
       const MutexLock lock(mutex_);
       wait_cleared();
     }
+    // The wish dies at the end of this block: the load ends early where nobody else wants it.
     const KeyStore::Wish wish = store_.ask(key.id);
     const MutexLock lock(mutex_);
     for (;;) {
@@ -47,6 +54,7 @@ base::Result<bool> PipelineCore::preload(const std::string& name) {
   }
   {
     const MutexLock lock(mutex_);
+    CUZK_ASSERT(guest_count_ > 0);
     scheduler_.release_key(key, now_ms());
     --guest_count_;
     changed_.notify_all();
@@ -60,6 +68,7 @@ base::Result<bool> PipelineCore::preload(const std::string& name) {
 
 base::Result<std::uint64_t> PipelineCore::evict(const std::string& name) {
   const std::vector<KeyId> ids = store_.all_of(name);
+  // Nothing to drop; an unknown name is the caller's mistake and told as such.
   if (ids.empty()) {
     CUZK_TRY(const KeySource known, options_.types->find_key(name));
     return std::uint64_t{0};
@@ -70,6 +79,7 @@ base::Result<std::uint64_t> PipelineCore::evict(const std::string& name) {
   {
     const MutexLock lock(mutex_);
     for (const KeyId id : ids) {
+      // One name may have keys of files of several times; each goes by itself.
       const std::uint64_t bytes = store_.loaded_bytes(id);
       auto dropped = scheduler_.drop_key(id, now_ms());
       if (!dropped.ok()) {

@@ -1,5 +1,9 @@
 // What all partitions of a job need before the first begins: its input, read, and its key, loaded.
 // The scheduler lets one partition of a job in until this is done, so it happens once.
+//
+// Between run() and this moment hours may pass and files change. So the key's identity is compared
+// twice, with the plan's and with that of the job as it is read now, and the plan itself once: what
+// differs would make the scheduler's account wrong, and sends the job back to the queue.
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +17,7 @@ using base::Error;
 using base::ErrorKind;
 using base::MutexLock;
 
+// Smaller is fine, for plans are upper bounds; other partitions are another job.
 bool is_same(const JobPlan& plan, const JobWork& work) {
   const std::vector<PartitionPlan>& partitions = work.partitions();
   if (plan.partitions.size() != partitions.size() || work.held_bytes() > plan.held_bytes) {
@@ -39,6 +44,7 @@ base::Status PipelineCore::prepare(PipelineWorker& worker, StageRun& run) {
   const std::int64_t begin_ms = now_ms(), begin_aside_ms = worker.aside_ms;
   CUZK_TRY_STATUS(check_key(job, job.plan.key));
   const KeyStore::Wish wish = store_.ask(job.shared_key.id);  // loads while the input is read
+  // Before the input exists, as every large thing.
   base::Permit permit;
   if (job.plan.held_bytes > 0) {
     CUZK_TRY(permit,
@@ -50,9 +56,11 @@ base::Status PipelineCore::prepare(PipelineWorker& worker, StageRun& run) {
   const std::int64_t read_ms = now_ms() - begin_ms;
   CUZK_TRY(auto key, await_key(worker, wish, job.stop.get_token()));
   run.prepare_ms = now_ms() - begin_ms - (worker.aside_ms - begin_aside_ms);
+  // Everything at once under the lock, then open(): who sees `ready` sees all of it.
   Debris debris;
   {
     const MutexLock lock(mutex_);
+    CUZK_ASSERT(!job.ready);
     job.work = std::move(work);
     job.key = std::move(key);
     job.input_permit = std::move(permit);
@@ -75,6 +83,7 @@ base::Result<std::unique_ptr<JobWork>> PipelineCore::read_work(const PipelineJob
 // The key must be what the scheduler has accounted for.
 base::Status PipelineCore::check_key(PipelineJob& job, const KeySource& source) {
   CUZK_TRY(const SharedKey now, store_.enroll(source));
+  // Only the id was wanted; the job's own place at the key is that of take_in().
   store_.leave(now.id);
   if (now.id == job.shared_key.id) return base::ok_status();
   return take_back(job, "the files of its key " + source.name + " changed since it was taken");
@@ -91,6 +100,8 @@ base::Status PipelineCore::take_back(PipelineJob& job, const std::string& reason
 
 base::Result<std::shared_ptr<const LoadedKey>> PipelineCore::await_key(
     PipelineWorker& worker, const KeyStore::Wish& wish, const std::stop_token& stop) {
+  // Woken by the store when a load is over, by a cancel, and by critical work, which this worker
+  // runs meanwhile: it has nothing else to do.
   for (;;) {
     {
       const MutexLock lock(mutex_);

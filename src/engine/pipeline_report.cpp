@@ -1,4 +1,8 @@
 // What the pipeline says of itself.
+//
+// Figures of ledger, keys and cards are read before the lock is taken, for a card may take its
+// time; so they may be a moment older than the counts beside them. check_invariants() alone
+// compares both, and says when it may.
 #include <tuple>
 
 #include "base/check.h"
@@ -16,6 +20,7 @@ std::optional<JobProgress> PipelineCore::progress(JobId id) const {
   JobProgress progress;
   progress.in_flight = scheduler_.in_flight(id);
   for (std::size_t p = 0; p < found->second->parts.size(); ++p) {
+    // Where the scheduler is done with it and the table is not: over, as far as anybody may see.
     const auto state = scheduler_.partition_state(id, p).value_or(PartitionState::kEnded);
     ++progress.partitions[static_cast<std::size_t>(state)];
   }
@@ -48,6 +53,7 @@ ExecutorReport PipelineCore::report() const {
     report.devices.push_back(std::move(row));
   }
   const MutexLock lock(mutex_);
+  CUZK_ASSERT(report.devices.size() == device_counts_.size());
   report.counts = scheduler_.counts();
   report.counts.failed_jobs += failed_again_count_;
   report.counts.cancelled_jobs += cancelled_again_count_;
@@ -63,14 +69,17 @@ ExecutorReport PipelineCore::report() const {
   for (const auto& worker : workers_) {
     for (const Assignment& running : worker->running) {
       if (running.stage != Stage::kDevice) continue;
+      CUZK_ASSERT(running.device < report.devices.size());
       report.devices[running.device].running.push_back(running.job);
     }
   }
   return report;
 }
 
+// For tests, at any moment and from any thread.
 void PipelineCore::check_invariants() const {
   const MutexLock lock(mutex_);
+  // First the numbers among themselves, then the real ledger beside them.
   scheduler_.check_invariants();
   // What runs takes within its grant, new grants need the mutex: so this holds at any moment at
   // which nothing is being freed.

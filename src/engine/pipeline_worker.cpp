@@ -1,4 +1,8 @@
 // Workers: what they do with an assignment, and what they tell of it.
+//
+// A worker takes over what its part holds, runs the stage without any lock, puts back what the
+// stage left, and reports. At borders inside a stage it may run one critical partition in between,
+// or pause while critical work computes. Whatever a stage throws ends that stage and nothing else.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -16,6 +20,7 @@ using base::Error;
 using base::ErrorKind;
 using base::MutexLock;
 
+// The job's own doing; job_type.h has the whole table.
 bool is_final(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kInvalidArgument:
@@ -34,7 +39,9 @@ bool is_final(ErrorKind kind) {
 constexpr std::int64_t kCriticalGapMs = 25;
 // And while its end is recorded.
 constexpr std::int64_t kCriticalEndMs = 10;
+static_assert(kCriticalEndMs < kCriticalGapMs);
 
+// Errors that speak against the device that made them, where they come of start or finish.
 bool is_of_device(ErrorKind kind) {
   return kind == ErrorKind::kUnavailable || kind == ErrorKind::kInternal || kind == ErrorKind::kIo;
 }
@@ -43,6 +50,7 @@ bool is_of_device(ErrorKind kind) {
 
 StageEnd StageEnd::failure(Stage stage, Error error) {
   Fault fault = Fault::kWork;
+  // A witness has met no device, so none of its errors is a device's.
   if (is_final(error.kind)) {
     fault = Fault::kFinal;
   } else if (stage == Stage::kFinish && error.kind == ErrorKind::kVerificationFailed) {
@@ -65,6 +73,7 @@ bool PartCheckpoint::pass() {
 }
 
 void PipelineCore::at_border(PipelineWorker& worker, const std::stop_token& stop) {
+  // Work before pauses: what this worker could run in between is what it would pause for.
   while (border_wanted(worker) && !stop.stop_requested()) {
     if (worker.yield_wanted.load()) {
       run_inline(worker);
@@ -83,6 +92,7 @@ void PipelineCore::at_border(PipelineWorker& worker, const std::stop_token& stop
         }
       }
     }
+    // Not the stage's own time; run_inline() adds its own in execute().
     worker.aside_ms += now_ms() - begin_ms;
   }
 }
@@ -93,6 +103,7 @@ void PipelineCore::run_inline(PipelineWorker& worker) {
   {
     const MutexLock lock(mutex_);
     assignment = scheduler_.take_inline(worker.id, now_ms());
+    // Whether or not there was something: the next dispatch() asks again.
     worker.yield_wanted.store(false);
     if (!assignment) return;
     note_grant(*assignment);
@@ -108,6 +119,7 @@ void PipelineCore::work(PipelineWorker& worker) {
     {
       const MutexLock lock(mutex_);
       while (!worker.assignment && !exiting_) worker.wake.wait(mutex_);
+      // exiting_ is set when no job is left, so nothing that was given is dropped here.
       if (!worker.assignment) return;
       assignment = *worker.assignment;
     }
@@ -115,17 +127,20 @@ void PipelineCore::work(PipelineWorker& worker) {
   }
 }
 
+// Between taking the part's product and putting back what the stage left nobody else can reach it,
+// so the stage runs without a lock and the job can only ask it to stop.
 void PipelineCore::execute(PipelineWorker& worker, const Assignment& assignment) {
   StageRun run;
   run.assignment = assignment;
   {
     const MutexLock lock(mutex_);
-    wait_cleared();
+    wait_cleared();  // before anything of this stage takes bytes
     run.job = jobs_.at(assignment.job);
     worker.assignment.reset();
     worker.running.push_back(assignment);
     worker.yield_wanted.store(false);
     PipelinePart& part = run.job->parts[run.partition()];
+    CUZK_ASSERT(part.checkpoint != nullptr && worker.running.size() <= 2);
     run.held = std::move(part.held);
     part.checkpoint->set_worker(&worker);
     update_flags();
@@ -133,6 +148,7 @@ void PipelineCore::execute(PipelineWorker& worker, const Assignment& assignment)
   const bool on_cpu =
       assignment.stage != Stage::kDevice || is_cpu(options_.devices[assignment.device]);
   const bool is_critical = run.job->request.priority == Priority::kCritical;
+  // Both belong to the stage that runs: those of one that this one interrupts come back below.
   const bool outer_may_pause = worker.may_pause.exchange(on_cpu && !is_critical);
   const std::int64_t outer_aside_ms = std::exchange(worker.aside_ms, 0);
   const auto begin = std::chrono::steady_clock::now();
@@ -145,6 +161,7 @@ void PipelineCore::execute(PipelineWorker& worker, const Assignment& assignment)
   const std::int64_t whole_ms = now_ms() - begin_ms;
   const std::int64_t own_ms =
       std::max<std::int64_t>(0, whole_ms - worker.aside_ms - run.prepare_ms);
+  // All of this stage was time aside for the one around it.
   worker.aside_ms = outer_aside_ms + whole_ms;
   worker.may_pause.store(outer_may_pause);
   report_end(worker, run, std::move(end), own_ms);
@@ -158,6 +175,7 @@ StageEnd PipelineCore::run_stage(PipelineWorker& worker, StageRun& run) {
 
 StageEnd PipelineCore::run_stage_or_throw(PipelineWorker& worker, StageRun& run) {
   const Stage stage = run.assignment.stage;
+  // A job that ended between grant and beginning: its products are freed by the report.
   if (run.job->stop.stop_requested()) {
     return StageEnd::failure(stage, {ErrorKind::kCancelled, "cancelled before it began"});
   }
@@ -170,6 +188,7 @@ StageEnd PipelineCore::run_stage_or_throw(PipelineWorker& worker, StageRun& run)
     if (!status.ok()) return StageEnd::failure(stage, std::move(status).error());
   }
   const bool on_cpu = stage != Stage::kDevice || is_cpu(options_.devices[run.assignment.device]);
+  // Only work on the CPU: a card computes beside the others and needs no pause of theirs.
   run.is_critical_span = on_cpu && run.job->request.priority == Priority::kCritical;
   if (run.is_critical_span) ++critical_computing_;
   StageEnd end;
@@ -191,6 +210,7 @@ FaultInjection::Point PipelineCore::point_of(const StageRun& run) const {
 
 StageContext PipelineCore::context_of(const StageRun& run) const {
   StageContext context;
+  CUZK_ASSERT(run.assignment.device < options_.devices.size());
   context.key = run.job->key;
   if (run.assignment.stage != Stage::kWitness) {
     context.device = &options_.devices[run.assignment.device];
@@ -209,6 +229,7 @@ StageContext PipelineCore::context_of(const StageRun& run) const {
 base::Status PipelineCore::take_over(StageRun& run, std::unique_ptr<Product> product,
                                      base::MemoryCategory category,
                                      std::atomic<std::uint64_t>& alive) {
+  CUZK_ASSERT(product != nullptr && run.held.product == nullptr);
   const std::uint64_t bytes = product->byte_count();
   base::Permit& permit = run.held.permit;
   if (bytes > permit.bytes()) {
@@ -219,6 +240,7 @@ base::Status PipelineCore::take_over(StageRun& run, std::unique_ptr<Product> pro
   if (bytes < permit.bytes()) {
     const base::Permit given_back = permit.split(permit.bytes() - bytes);
   }
+  CUZK_ASSERT(permit.bytes() == bytes);
   if (bytes > 0) permit.reassign(category, run.job->request.name);
   run.held.product = std::move(product);
   run.held.alive = AliveToken(alive);
@@ -231,8 +253,10 @@ StageEnd PipelineCore::witness_stage(StageRun& run) {
   const auto failure = [](Error error) {
     return StageEnd::failure(Stage::kWitness, std::move(error));
   };
+  CUZK_ASSERT(job.work != nullptr && run.held.product == nullptr);
   const auto& finished = job.request.finished;
   if (p < finished.size() && !finished[p].empty() && run.assignment.attempt == 1) {
+    // Bad or from another input: made anew, without a word. Only a cancel ends it here.
     const auto kept = job.work->recheck(p, finished[p], context_of(run));
     if (kept.ok()) return keep_proof(run, finished[p], false);
     if (kept.error().kind == ErrorKind::kCancelled) return failure(kept.error());
@@ -252,25 +276,31 @@ StageEnd PipelineCore::witness_stage(StageRun& run) {
 }
 
 StageEnd PipelineCore::device_stage(StageRun& run) {
+  CUZK_ASSERT(run.held.product != nullptr);
   auto witness = std::move(run.held.product);
   auto pending = run.job->work->start(run.partition(), witness, context_of(run));
   if (!pending.ok()) {
+    // Null where start spent it; then the report says that no witness was kept.
     run.held.product = std::move(witness);
     StageEnd end = StageEnd::failure(Stage::kDevice, std::move(pending).error());
     const bool on_card = !is_cpu(options_.devices[run.assignment.device]);
     if (on_card && end.error.kind == ErrorKind::kResourceExhausted) end.fault = Fault::kNoRoom;
     return end;
   }
+  // What start left of it dies before the pending proof is weighed.
   witness.reset();
   auto taken =
       take_over(run, std::move(pending).value(), base::MemoryCategory::kPending, pending_alive_);
+  // A plan that was wrong is our fault and not the device's.
   if (!taken.ok()) return StageEnd::failure(Stage::kWitness, std::move(taken).error());
   return {};
 }
 
 StageEnd PipelineCore::finish_stage(StageRun& run) {
+  CUZK_ASSERT(run.held.product != nullptr);
   auto pending = std::move(run.held.product);
   auto proof = run.job->work->finish(run.partition(), std::move(pending), context_of(run));
+  // Freed before the scheduler hears of the end, well or not.
   run.held.clear();
   if (!proof.ok()) return StageEnd::failure(Stage::kFinish, std::move(proof).error());
   return keep_proof(run, std::move(proof).value(), true);
@@ -287,6 +317,7 @@ StageEnd PipelineCore::keep_proof(StageRun& run, base::Bytes proof, bool is_new)
     const MutexLock lock(mutex_);
     PipelinePart& part = job.parts[run.partition()];
     CUZK_ASSERT(!part.proved);
+    CUZK_ASSERT(job.proved_count < job.parts.size());
     part.proof = std::move(proof);
     part.proved = true;
     if (is_new) {
@@ -297,6 +328,7 @@ StageEnd PipelineCore::keep_proof(StageRun& run, base::Bytes proof, bool is_new)
     for (PipelinePart& each : job.parts) proofs.push_back(std::move(each.proof));
   }
   // What is thrown here ends the job too: the partition is proved and cannot be tried again.
+  // Outside the lock: assembling verifies the whole result.
   auto result = guarded([&] { return job.work->assemble(proofs, context_of(run)); });
   if (!result.ok()) {
     end = StageEnd::failure(Stage::kFinish, std::move(result).error());
@@ -312,6 +344,7 @@ void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd en
                               std::int64_t own_ms) {
   const bool has_failed = end.kind == StageEnd::Kind::kFailed;
   const bool keeps_witness = run.assignment.stage == Stage::kDevice && run.held.product != nullptr;
+  // A failed stage leaves nothing, but for a start that left its witness.
   if (has_failed && !keeps_witness) run.held.clear();
   Debris debris;
   {
@@ -320,6 +353,9 @@ void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd en
     PipelinePart& part = job->parts[run.partition()];
     part.checkpoint->set_worker(nullptr);
     part.held = std::move(run.held);
+    // What ran inside this stage has ended before it.
+    CUZK_ASSERT(!worker.running.empty() && worker.running.back().job == run.assignment.job);
+    CUZK_ASSERT(worker.running.back().partition == run.partition());
     worker.running.pop_back();
     count_end(*job, run.assignment, end, own_ms);
     if (end.kind == StageEnd::Kind::kDone) {
@@ -335,6 +371,7 @@ void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd en
     tell(*job, run.partition(), run.assignment.attempt + (is_attempt ? 1 : 0),
          run.assignment.device);
     if (has_failed || scheduler_.ending(job->request.id)) sweep(*job);
+    // The device may have been the last one, and then every job has ended.
     if (has_failed && end.fault == Fault::kDevice) {
       for (const auto& [id, other] : jobs_) sweep(*other);
     }
@@ -342,6 +379,7 @@ void PipelineCore::report_end(PipelineWorker& worker, StageRun& run, StageEnd en
     // Only now, so that who pauses finds what it should run in between first.
     if (run.is_critical_span) {
       expect_critical(*job);
+      CUZK_ASSERT(critical_computing_.load() > 0);
       --critical_computing_;
     }
     wake_paused();
@@ -369,6 +407,7 @@ std::int64_t PipelineCore::pause_ms() const noexcept {
 
 void PipelineCore::expect_critical(const PipelineJob& job) {
   if (job.request.priority != Priority::kCritical) return;
+  // After its last stage others wait only while the end is written down.
   const bool goes_on = job.proved_count < job.parts.size() && !scheduler_.ending(job.request.id);
   critical_expected_until_ms_ = now_ms() + (goes_on ? kCriticalGapMs : kCriticalEndMs);
 }
@@ -382,6 +421,7 @@ void PipelineCore::wake_paused() {
 
 void PipelineCore::count_end(PipelineJob& job, const Assignment& assignment, const StageEnd& end,
                              std::int64_t own_ms) {
+  CUZK_ASSERT(own_ms >= 0 && assignment.device < device_counts_.size());
   const auto spent = static_cast<std::uint64_t>(own_ms);
   DeviceCounts& device = device_counts_[assignment.device];
   switch (assignment.stage) {

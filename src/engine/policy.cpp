@@ -1,4 +1,7 @@
 // The words of priorities and stages.
+//
+// They are part of what clients send and of what traces and status pages show, so a word never
+// changes; a switch without a default makes the compiler name what is missing here.
 #include "engine/policy.h"
 
 #include <string>
@@ -20,6 +23,7 @@ base::Result<Priority> parse_priority(std::string_view word) {
     const auto priority = static_cast<Priority>(i);
     if (to_string(priority) == word) return priority;
   }
+  // A client's word, so only the beginning of it comes back.
   return base::Error{base::ErrorKind::kInvalidArgument,
                      "priority: found '" + std::string(word.substr(0, 64)) +
                          "', expected critical, high, normal or low"};

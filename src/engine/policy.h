@@ -15,11 +15,15 @@ namespace cuzk::engine {
 // Smaller is more urgent. The numbers are stored with jobs: append only.
 enum class Priority : std::uint8_t { kCritical = 0, kHigh = 1, kNormal = 2, kLow = 3 };
 inline constexpr std::size_t kPriorityCount = 4;
+static_assert(kPriorityCount == static_cast<std::size_t>(Priority::kLow) + 1);
 // "critical", "high", "normal", "low".
 std::string_view to_string(Priority priority) noexcept;
+// Error kInvalidArgument with the words that there are.
 base::Result<Priority> parse_priority(std::string_view word);
 
 // The order between jobs: priority, then deadline (none is last), then arrival.
+// Arrival is unique in one scheduler, so no two of its jobs are equal and a map by rank has a row
+// for each.
 struct Rank {
   Priority priority = Priority::kNormal;
   std::int64_t deadline_ms = kNoDeadline;
@@ -28,6 +32,9 @@ struct Rank {
   static constexpr std::int64_t kNoDeadline = INT64_MAX;
   auto operator<=>(const Rank&) const = default;
 };
+static_assert(Rank{Priority::kHigh, Rank::kNoDeadline, 9} < Rank{Priority::kNormal, 0, 1});
+static_assert(Rank{Priority::kLow, 5, 9} < Rank{Priority::kLow, Rank::kNoDeadline, 1});
+static_assert(Rank{Priority::kLow, 5, 1} < Rank{Priority::kLow, 5, 2});
 
 // The stages of a partition that workers run. Between them it waits with what it holds.
 enum class Stage : std::uint8_t {
@@ -36,6 +43,7 @@ enum class Stage : std::uint8_t {
   kFinish,   // `finish`, and the self-check
 };
 inline constexpr std::size_t kStageCount = 3;
+static_assert(kStageCount == static_cast<std::size_t>(Stage::kFinish) + 1);
 std::string_view to_string(Stage stage) noexcept;
 
 // What one partition holds of the host's memory, exactly, by stage:

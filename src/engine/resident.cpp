@@ -1,4 +1,7 @@
 // Lines of /proc/self/status.
+//
+// One read() gives a consistent text of less than 2 KiB; its lines are "Name:\tvalue kB", in an
+// order and number that differ between kernels, so each is searched for by name (proc(5)).
 #include "engine/resident.h"
 
 #include <charconv>
@@ -13,6 +16,8 @@ namespace cuzk::engine {
 namespace {
 
 base::Result<std::uint64_t> number_of(std::string_view status, std::string_view name) {
+  // With the end of the line before, or "Threads" would be found inside other names. The file
+  // begins with "Name", so no line that is looked for is the first.
   const std::string line = fmt::format("\n{}:", name);
   const std::size_t found = status.find(line);
   std::uint64_t value = 0;
@@ -57,6 +62,7 @@ base::Result<Resident> read_resident() {
 bool reset_peak_resident() {
   const int file = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
   if (file < 0) return false;
+  // 5 resets VmHWM and touches no page (proc(5), clear_refs).
   const bool done = ::write(file, "5", 1) == 1;
   ::close(file);
   return done;
@@ -68,6 +74,7 @@ std::uint64_t open_descriptor_count() {
   std::uint64_t count = 0;
   while (const dirent* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
   ::closedir(folder);
+  // "." and ".." are not counted, any descriptor begins with a digit.
   return count - 1;  // the folder's own
 }
 

@@ -1,4 +1,9 @@
 // Jobs: how they are taken, enter, and end.
+//
+// Bytes of a job's own (input, reference to its key) are booked when it enters and given back when
+// nothing of it runs any more; those of partitions are in scheduler_grant.cpp and
+// scheduler_report.cpp. Whatever frees something lets jobs enter at once, so that nobody has to
+// call for it and no freed byte is overlooked.
 #include "engine/scheduler.h"
 
 #include <algorithm>
@@ -17,11 +22,16 @@ using base::ErrorKind;
 
 constexpr std::size_t kPartitionCountMax = 4096;
 constexpr std::uint32_t kWorkerCountMax = 4096;
+// How far behind the first of the queue a job with a loaded key is looked for: a bound on the cost
+// of each admission, not on what is right.
 constexpr std::size_t kGroupingLookAhead = 64;
+// In the sentence of every refusal for good; says_never_fits() looks for it.
 constexpr std::string_view kNeverFits = "can never fit";
 // Keeps sums of plans far from 64 bits.
 constexpr std::uint64_t kPlanBytesMax = std::uint64_t{1} << 50;
+static_assert(kPlanBytesMax <= UINT64_MAX / kPartitionCountMax, "one job's plans have a sum");
 
+// A field of configuration or plan that cannot be.
 Error invalid(std::string sentence) { return {ErrorKind::kInvalidArgument, std::move(sentence)}; }
 
 bool is_running(PartitionState state) {
@@ -63,8 +73,10 @@ base::Status Scheduler::check(const SchedulerConfig& config) {
   if (config.ageing_ms < 1) return invalid("ageing_ms: expected at least 1");
   if (config.quarantine_failures < 1) return invalid("quarantine_failures: expected at least 1");
   const MemoryRuleConfig& memory = config.memory;
-  const std::uint64_t taken = memory.fixed_bytes + memory.critical_reserve_bytes;
-  if (memory.budget_bytes != 0 && taken > memory.budget_bytes) {
+  // Not as a sum of the two, which could exceed 64 bits.
+  const bool has_room = memory.fixed_bytes <= memory.budget_bytes &&
+                        memory.critical_reserve_bytes <= memory.budget_bytes - memory.fixed_bytes;
+  if (memory.budget_bytes != 0 && !has_room) {
     return invalid(
         fmt::format("budget: {} bytes do not hold the {} fixed and the {} kept for "
                     "critical work",
@@ -77,6 +89,8 @@ Scheduler::Scheduler(SchedulerConfig config) : config_(std::move(config)), memor
   CUZK_ASSERT(check(config_).ok());
   workers_[static_cast<std::size_t>(Stage::kWitness)].resize(config_.witness_workers);
   workers_[static_cast<std::size_t>(Stage::kFinish)].resize(config_.finish_workers);
+  // All devices' workers stand in one list, each device's in a row: the ordinary ones, then those
+  // that take critical partitions alone.
   auto& device_workers = workers_[static_cast<std::size_t>(Stage::kDevice)];
   for (std::uint32_t d = 0; d < config_.devices.size(); ++d) {
     Device device;
@@ -88,9 +102,12 @@ Scheduler::Scheduler(SchedulerConfig config) : config_(std::move(config)), memor
     device_workers.insert(device_workers.end(), config_.devices[d].critical_worker_count, worker);
     device.worker_end = static_cast<std::uint32_t>(device_workers.size());
     devices_.push_back(device);
+    CUZK_ASSERT(device.worker_begin < device.worker_end);
   }
 }
 
+// Alone in the engine, with no other key loaded: does it fit? If not, waiting is in vain, and a
+// refusal with the arithmetic is the only useful answer.
 base::Status Scheduler::check_fits(const JobSpec& spec) const {
   const MemoryRuleConfig& memory = config_.memory;
   if (memory.budget_bytes == 0) return base::ok_status();
@@ -115,6 +132,7 @@ base::Status Scheduler::submit(JobSpec spec, std::int64_t now_ms) {
   if (jobs_.count(spec.id) != 0) {
     return Error{ErrorKind::kAlreadyExists, fmt::format("job {} is there already", spec.id)};
   }
+  // Limits before sums: after them no sum of plans can overflow.
   if (spec.partitions.empty() || spec.partitions.size() > kPartitionCountMax) {
     return invalid(fmt::format("{}: {} partitions, expected 1 to {}", spec.name,
                                spec.partitions.size(), kPartitionCountMax));
@@ -134,6 +152,7 @@ base::Status Scheduler::submit(JobSpec spec, std::int64_t now_ms) {
     }
   }
   CUZK_TRY_STATUS(check_fits(spec));
+  // Nothing was changed until here, nothing fails from here on.
   Job job;
   job.rank = {spec.priority, spec.deadline_ms.value_or(Rank::kNoDeadline), arrival_count_++};
   job.partitions.resize(spec.partitions.size());
@@ -146,12 +165,16 @@ base::Status Scheduler::submit(JobSpec spec, std::int64_t now_ms) {
   queued_.emplace(kept.rank, &kept);
   queued_by_arrival_.emplace(kept.rank.arrival, &kept);
   ++counts_.queued_jobs;
+  CUZK_ASSERT(queued_.size() == counts_.queued_jobs &&
+              queued_by_arrival_.size() == counts_.queued_jobs);
   admit_jobs(now_ms);
   return base::ok_status();
 }
 
 // The first job in the same class whose key is there, when that of the best one is not.
 Scheduler::Job* Scheduler::same_key_in_queue(const Job& best) const {
+  CUZK_ASSERT(!best.in_flight);
+  // A deadline is worth more than a load that is saved.
   if (best.rank.deadline_ms != Rank::kNoDeadline || keys_.present(best.spec.key.id) ||
       admission_grouped_ >= config_.grouping_max) {
     return nullptr;
@@ -169,6 +192,7 @@ Scheduler::Entry Scheduler::next_to_enter(std::int64_t now_ms) const {
   if (queued_.empty()) return {};
   Job* const best = queued_.begin()->second;
   if (best->rank.priority == Priority::kCritical) return {best};
+  // Age is arrival here: deadlines reorder the queue, and who is always overtaken by them is old.
   Job* const oldest = queued_by_arrival_.begin()->second;
   const bool is_aged = oldest != best && now_ms - oldest->submitted_ms >= config_.ageing_ms;
   const Entry aged{oldest, GrantReason::kAged};
@@ -178,6 +202,9 @@ Scheduler::Entry Scheduler::next_to_enter(std::int64_t now_ms) const {
 }
 
 bool Scheduler::has_place(const Entry& entry) const {
+  // Only jobs of the same or more urgency count, so a critical one enters beside any number of
+  // others.
+  CUZK_ASSERT(entry.job != nullptr);
   std::uint32_t ahead = 0;
   const auto priority = static_cast<std::size_t>(entry.job->rank.priority);
   for (std::size_t p = 0; p <= priority; ++p) ahead += flying_by_priority_[p];
@@ -188,7 +215,9 @@ bool Scheduler::has_place(const Entry& entry) const {
 
 bool Scheduler::may_enter(const Entry& entry) const {
   const Job& job = *entry.job;
+  CUZK_ASSERT(!job.in_flight && !job.ending);
   const SharedKey& key = job.spec.key;
+  // A key that others refer to is paid for already; an idle one moves from I to R and is new in R.
   const std::uint64_t added = job.spec.input_bytes + (keys_.referred(key.id) ? 0 : key.bytes);
   return has_place(entry) && memory_.may_enter(added, job.spec.peak_bytes(), job.rank.priority);
 }
@@ -197,6 +226,7 @@ void Scheduler::admit_jobs(std::int64_t now_ms) {
   for (;;) {
     const Entry entry = next_to_enter(now_ms);
     if (entry.job == nullptr || !may_enter(entry)) return;
+    // Both exceptions are counted here and nowhere else, so that their bounds hold over all calls.
     if (entry.reason == GrantReason::kAged) {
       admission_turns_ = 0;
       ++counts_.aged_grants;
@@ -211,7 +241,11 @@ void Scheduler::admit_jobs(std::int64_t now_ms) {
 void Scheduler::make_room(std::uint64_t bytes, Priority priority) {
   while (memory_.excess_bytes(bytes, priority) > 0) {
     const auto dropped = keys_.drop_oldest_idle();
-    if (!dropped) return;  // the rule decided without idle keys, so what is left fits
+    if (!dropped) {
+      // The rule decided without idle keys, so what is left fits.
+      CUZK_ASSERT(memory_.key_idle_bytes() == 0);
+      return;
+    }
     memory_.drop_idle_key(dropped->bytes);
     evictions_.push_back(dropped->id);
     ++counts_.evicted_keys;
@@ -220,7 +254,9 @@ void Scheduler::make_room(std::uint64_t bytes, Priority priority) {
 
 void Scheduler::enter(Job& job, std::int64_t now_ms) {
   const SharedKey& key = job.spec.key;
+  CUZK_ASSERT(!job.in_flight && !job.ending);
   const bool was_referred = keys_.referred(key.id);
+  // Referred to before room is made, or the key itself could be what is dropped.
   const bool added = keys_.refer(key);
   if (!added && !was_referred) memory_.refer_key(key.bytes);
   make_room(job.spec.input_bytes + (added ? key.bytes : 0), job.rank.priority);
@@ -238,12 +274,17 @@ void Scheduler::enter(Job& job, std::int64_t now_ms) {
   CUZK_ASSERT(counts_.queued_jobs > 0);
   --counts_.queued_jobs;
   ++counts_.in_flight_jobs;
+  CUZK_ASSERT(flying_.size() == counts_.in_flight_jobs);
   counts_.partitions[index_of(PartitionState::kQueued)] += job.partitions.size();
+  CUZK_DEBUG_ASSERT(memory_.holds());
 }
 
 void Scheduler::end_partition(Job& job, std::size_t partition) {
   const PartitionPlan& plan = job.spec.partitions[partition];
+  CUZK_ASSERT(job.in_flight);
   Partition& own = job.partitions[partition];
+  CUZK_ASSERT(own.state != PartitionState::kDone);
+  // Each state has its own holdings (policy.h); the rest of the switch holds nothing.
   switch (own.state) {
     case PartitionState::kWitness:
     case PartitionState::kDeviceQueued: memory_.drop_witness(plan, job.rank.priority); break;
@@ -255,11 +296,15 @@ void Scheduler::end_partition(Job& job, std::size_t partition) {
     case PartitionState::kEnded: break;
   }
   release_slot(own);
+  CUZK_ASSERT(!own.holds_slot);
   move(job, partition, PartitionState::kEnded);
 }
 
+// The one way in which a job ends before all is done: failure, cancel and withdrawal differ in the
+// error and in a mark.
 void Scheduler::end_job(Job& job, Error failure, std::int64_t now_ms) {
   if (job.ending) return;
+  // Set first: what is called below asks for it.
   job.ending = true;
   job.failure = std::move(failure);
   if (!job.in_flight) {
@@ -268,6 +313,7 @@ void Scheduler::end_job(Job& job, Error failure, std::int64_t now_ms) {
     CUZK_ASSERT(counts_.queued_jobs > 0);
     --counts_.queued_jobs;
   } else {
+    // What runs holds its bytes until its worker reports; the pipeline asks it to stop.
     for (std::size_t p = 0; p < job.partitions.size(); ++p) {
       const PartitionState state = job.partitions[p].state;
       if (!is_running(state) && state != PartitionState::kDone) end_partition(job, p);
@@ -293,6 +339,7 @@ void Scheduler::end_if_over(Job& job, std::int64_t now_ms) {
     CUZK_ASSERT(flying > 0 && counts_.in_flight_jobs > 0);
     --flying;
     --counts_.in_flight_jobs;
+    CUZK_ASSERT(flying_.size() == counts_.in_flight_jobs);
     for (std::size_t s = 0; s < kPartitionStateCount; ++s) {
       CUZK_ASSERT(counts_.partitions[s] >= job.in_state[s]);
       counts_.partitions[s] -= job.in_state[s];
@@ -305,11 +352,13 @@ void Scheduler::end_if_over(Job& job, std::int64_t now_ms) {
   } else {
     ++(job.failure->kind == ErrorKind::kCancelled ? counts_.cancelled_jobs : counts_.failed_jobs);
   }
+  // The outcome first: it takes the failure out of what is erased then.
   outcomes_.push_back({job.spec.id, std::move(job.failure), job.withdrawn});
   jobs_.erase(outcomes_.back().job);
 }
 
 void Scheduler::fail_all(const Error& reason, std::int64_t now_ms) {
+  // By a copy of the ids, for each end may erase its job.
   std::vector<JobId> ids;
   for (const auto& [id, job] : jobs_) ids.push_back(id);
   for (const JobId id : ids) end_job(jobs_.at(id), reason, now_ms);
@@ -346,6 +395,7 @@ void Scheduler::withdraw_all(const Error& reason, std::int64_t now_ms) {
   fail_all(reason, now_ms);
 }
 
+// A key without a job: R grows as if a job of no input and no partition entered.
 base::Status Scheduler::hold_key(const SharedKey& key, std::int64_t now_ms) {
   const std::uint64_t capacity = memory_.capacity_bytes(Priority::kNormal);
   if (key.bytes > capacity) {
@@ -353,6 +403,7 @@ base::Status Scheduler::hold_key(const SharedKey& key, std::int64_t now_ms) {
                  fmt::format("the key {}: it takes {} bytes and the budget leaves {}", kNeverFits,
                              key.bytes, capacity)};
   }
+  // As for a job that has a key and no partition.
   const bool was_referred = keys_.referred(key.id);
   if (!was_referred && !memory_.may_enter(key.bytes, 0, Priority::kNormal)) {
     return Error{ErrorKind::kUnavailable,
@@ -403,6 +454,7 @@ SchedulerCounts Scheduler::counts() const {
 }
 
 std::uint64_t Scheduler::waiting_for_memory() const {
+  // Finish asks for no memory, so nothing waits for it there.
   std::uint64_t count =
       partitions_refused_memory(Stage::kWitness) + partitions_refused_memory(Stage::kDevice);
   if (queued_.empty()) return count;
@@ -429,6 +481,8 @@ bool Scheduler::ending(JobId id) const {
 }
 
 void Scheduler::check_invariants() const {
+  // All from the states of partitions, which are the truth; each counter and sum beside them is a
+  // shortcut that has to agree.
   std::uint64_t slots = 0, partition_bytes = 0, flying = 0;
   std::array<std::uint64_t, kPartitionStateCount> in_state{};
   for (const auto& [id, job] : jobs_) {

@@ -50,6 +50,8 @@ namespace cuzk::engine {
 
 using JobId = std::uint64_t;
 
+// One proving device, as far as the order of work needs to know it: how many workers it has and
+// which partitions they may take. Its memory and speed are no concern of the scheduler.
 struct DeviceSetup {
   std::uint32_t worker_count = 2;
   // Takes only what failed on another device, and everything while no other is usable: the CPU
@@ -65,6 +67,8 @@ struct DeviceSetup {
   std::uint32_t all_workers() const { return worker_count + critical_worker_count; }
 };
 
+// Fixed for the scheduler's life; check() says what it may be. The names beside the counts are the
+// short ones under which people set them.
 struct SchedulerConfig {
   std::uint32_t witness_workers = 1;        // pw
   std::vector<DeviceSetup> devices = {{}};  // gw of each; the CPU is one where it proves
@@ -100,6 +104,7 @@ struct WorkerId {
   auto operator<=>(const WorkerId&) const = default;
 };
 
+// Why this one and not the first in order; traces show it.
 enum class GrantReason : std::uint8_t { kOrder, kAged, kGrouped, kInline };
 
 // What a worker does now. It already holds what its stage needs.
@@ -122,8 +127,14 @@ enum class PartitionState : std::uint8_t {
   kDone,
   kEnded,
 };
+// The order of the list is the way of a partition: waiting, then running, stage after stage. Code
+// relies on it where it asks for a range of states, and worker processes send the numbers.
 inline constexpr std::size_t kPartitionStateCount = 8;
+static_assert(kPartitionStateCount == static_cast<std::size_t>(PartitionState::kEnded) + 1);
+static_assert(static_cast<std::size_t>(PartitionState::kFinish) == 2 * kStageCount - 1,
+              "each stage has a state to wait for it and one to run in it");
 
+// How a job ended, told once. The job is unknown to the scheduler from then on.
 struct JobOutcome {
   JobId job = 0;
   std::optional<base::Error> failure;  // none: completed; kCancelled: cancelled
@@ -140,6 +151,8 @@ enum class Fault : std::uint8_t {
                 // attempt and against nobody; where there is no elsewhere as kWork
 };
 
+// A reading for status pages and for checks. The partitions of jobs in the queue are in none of
+// the states; those of a job that is over are in none either.
 struct SchedulerCounts {
   std::uint64_t queued_jobs = 0, in_flight_jobs = 0;
   std::array<std::uint64_t, kPartitionStateCount> partitions{};  // of jobs in flight
@@ -164,7 +177,10 @@ bool says_never_fits(const base::Error& error);
 // Not thread-safe. Times are milliseconds of one clock that does not go back.
 class Scheduler {
  public:
+  // Of so many grants of a stage one goes to who waited too long, while somebody does. Large enough
+  // that a backlog of old jobs costs urgent ones little, small enough that each old one moves.
   static constexpr std::uint32_t kAgedTurn = 8;
+  static_assert(kAgedTurn >= 2, "else nothing but aged jobs would run");
 
   // Error kInvalidArgument naming the field that cannot be.
   static base::Status check(const SchedulerConfig& config);
@@ -190,6 +206,8 @@ class Scheduler {
               bool keeps_witness = true);
   void stopped(WorkerId worker, std::int64_t now_ms);
 
+  // The job's input and key are there: from now on its partitions go to as many workers as are
+  // free. Nothing happens where the job is over.
   void open(JobId job);
 
   // To be asked at chunk borders. Whether the running assignment is no longer wanted; whether a
@@ -222,6 +240,7 @@ class Scheduler {
   void drain() { draining_ = true; }
   bool idle() const { return jobs_.empty(); }
   bool device_usable(std::uint32_t device) const { return !devices_.at(device).quarantined; }
+  // Ends the quarantine of a device and forgets its failures. Jobs that failed meanwhile stay so.
   void restore_device(std::uint32_t device);
 
   // Ends since the last call, in order; keys to be dropped since the last call, before anything
@@ -232,6 +251,7 @@ class Scheduler {
   SchedulerCounts counts() const;
   // Nothing once the job is over.
   std::optional<PartitionState> partition_state(JobId job, std::size_t partition) const;
+  // Whether it entered and has not ended; a queued job is not in flight.
   bool in_flight(JobId job) const;
   // Whether it failed, was cancelled or withdrawn, or is over.
   bool ending(JobId job) const;
@@ -239,6 +259,11 @@ class Scheduler {
   void check_invariants() const;
 
  private:
+  // One partition's books. `state` is what counts; the rest says what is held and what went wrong.
+  // The slot is held from the beginning of the witness until a device takes it over, or until the
+  // witness ends where SlotRelease says so; never in kQueued, kDevice or behind it.
+  // failed_on, failed_device and the first_ fields describe the first attempt, so they are empty
+  // while `attempt` is 1; no_room_on grows at any attempt.
   struct Partition {
     PartitionState state = PartitionState::kQueued;
     std::uint32_t attempt = 1;
@@ -250,6 +275,12 @@ class Scheduler {
     Fault first_fault = Fault::kWork;
     std::string first_failure;
   };
+  // A job from submit() until its outcome is out. Three ways through the flags:
+  //   queued       in queued_ and queued_by_arrival_, `in_flight` false; nothing is held for it
+  //   in flight    in flying_; its input and a reference to its key are held
+  //   ending       failed, cancelled or withdrawn while partitions still run; nothing of it waits
+  //                any more, and it goes with the report of the last one that runs
+  // in_state counts the partitions by state; both change in move() alone.
   struct Job {
     JobSpec spec;
     Rank rank;
@@ -263,6 +294,8 @@ class Scheduler {
     std::array<std::int64_t, kStageCount> waiting_since_ms{};
     std::int64_t submitted_ms = 0;
   };
+  // `worker_begin` to `worker_end` are its workers in the one list of all device workers. The key
+  // is that of its last grant; grouped_count, grants in a row that stayed with it out of order.
   struct Device {
     std::uint32_t worker_begin = 0, worker_end = 0;
     std::uint32_t failure_count = 0;
@@ -270,16 +303,22 @@ class Scheduler {
     std::optional<KeyId> key;
     std::uint32_t grouped_count = 0;
   };
+  // What a worker is in the middle of. The partition is in the running state of the stage, also
+  // when its job is ending: it stays there until the worker reports.
   struct Running {
     JobId job = 0;
     std::size_t partition = 0;
     Stage stage = Stage::kWitness;
   };
+  // Idle when nothing runs. A second entry exists only while a critical partition runs inside the
+  // first one, and ends before it.
   struct Worker {
     std::optional<std::uint32_t> device;
     bool critical_only = false;
     std::vector<Running> running;  // the last one is the one that runs; at most two
   };
+  // A partition that could be granted; none where `job` is null. Whether the memory lets it begin
+  // is asked afterwards (fits), so that who is first and does not fit keeps back the others.
   struct Choice {
     Job* job = nullptr;
     std::size_t partition = 0;
@@ -287,29 +326,43 @@ class Scheduler {
   };
 
   // Jobs entering and ending (scheduler.cpp).
+  // Lets jobs enter, one after the other, until the next one lacks place or memory. Every report
+  // and every call that frees something ends with it.
   void admit_jobs(std::int64_t now_ms);
   struct Entry {
     Job* job = nullptr;
     GrantReason reason = GrantReason::kOrder;
   };
+  // The job whose turn it is to enter, and by which rule; none where the queue is empty.
   Entry next_to_enter(std::int64_t now_ms) const;
   Job* same_key_in_queue(const Job& best) const;
+  // A place among the jobs in flight; and a place and the memory.
   bool has_place(const Entry& entry) const;
   bool may_enter(const Entry& entry) const;
   std::uint64_t waiting_for_memory() const;
+  // Takes a job out of the queue: pays for input and key, drops idle keys where that needs room.
   void enter(Job& job, std::int64_t now_ms);
+  // Marks the job as ending and frees what waits. The first reason counts; a second call does
+  // nothing. `job` may be gone afterwards, here and in all that may call end_if_over().
   void end_job(Job& job, base::Error failure, std::int64_t now_ms);
+  // Gives the job's own bytes back and tells its outcome, once nothing of it runs and it is either
+  // ending or all done. `job` may be gone afterwards.
   void end_if_over(Job& job, std::int64_t now_ms);
+  // Gives back whatever the partition holds in its state, and makes it kEnded.
   void end_partition(Job& job, std::size_t partition);
   void fail_all(const base::Error& reason, std::int64_t now_ms);
+  // Drops idle keys, longest unused first, until `bytes` more are within the capacity.
   void make_room(std::uint64_t bytes, Priority priority);
   base::Status check_fits(const JobSpec& spec) const;
 
   // Grants (scheduler_grant.cpp).
+  // The choice for a stage after all three exceptions; those below are its steps. Cost: linear in
+  // the jobs in flight and the partitions of those looked at, which are few by configuration.
   Choice choose(Stage stage, const Worker& worker, WorkerId id, std::int64_t now_ms) const;
   Choice first_in_order(Stage stage, const Worker& worker, WorkerId id) const;
   Choice aged(Stage stage, const Worker& worker, WorkerId id, std::int64_t now_ms) const;
   Choice grouped(const Choice& best, const Worker& worker, WorkerId id) const;
+  // The lowest partition of the job that waits for the stage and may go to this worker.
   std::optional<std::size_t> candidate(const Job& job, Stage stage, const Worker& worker,
                                        WorkerId id) const;
   bool avoids(const Partition& partition, Stage stage, const Worker& worker, WorkerId id) const;
@@ -317,6 +370,8 @@ class Scheduler {
   bool fits(const Choice& choice, Stage stage) const;
   bool has_slot(const Job& job) const;
   std::uint64_t partitions_refused_memory(Stage stage) const;
+  // Makes a choice that fits an assignment: books the bytes, moves the partition, occupies the
+  // worker. Nothing can fail here; whoever calls asked fits() before.
   Assignment grant(const Choice& choice, Stage stage, WorkerId id, std::int64_t now_ms);
   void note_key(Device& device, const Job& job, GrantReason reason);
   void note_turn(Stage stage, const Choice& choice, const Choice& aged);
@@ -325,6 +380,7 @@ class Scheduler {
   std::uint64_t starved_device_bytes() const;
 
   // Reports (scheduler_report.cpp).
+  // Takes from the worker what it reports of: the last thing that it was given.
   Running take_running(WorkerId worker);
   void fail_for_good(Job& job, std::size_t partition, Stage stage, base::Error reason,
                      std::int64_t now_ms);
@@ -332,6 +388,7 @@ class Scheduler {
   void put_back(Job& job, std::size_t partition, Stage stage, bool keeps_witness);
   void blame_device(std::uint32_t device, Fault fault, std::int64_t now_ms);
   void clear_of_blame(std::uint32_t device);
+  // The only place where a partition of a job in flight changes its state.
   void move(Job& job, std::size_t partition, PartitionState state);
   void release_slot(Partition& partition);
   Job& job_of(JobId id) { return jobs_.at(id); }

@@ -136,6 +136,10 @@ TEST(Scheduler, ChecksItsConfiguration) {
   EXPECT_TRUE(Scheduler::check(config).ok());
   config.memory = {10, 8, 3};
   EXPECT_THAT(Scheduler::check(config).error().message, HasSubstr("10 bytes do not hold"));
+  config.memory = {10, 8, 2};
+  EXPECT_TRUE(Scheduler::check(config).ok());
+  config.memory = {10, 8, UINT64_MAX - 7};  // their sum is 0 in 64 bits
+  EXPECT_THAT(Scheduler::check(config).error().message, HasSubstr("10 bytes do not hold"));
   config = small_config();
   config.devices.clear();
   EXPECT_FALSE(Scheduler::check(config).ok());

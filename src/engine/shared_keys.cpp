@@ -1,4 +1,7 @@
 // References and least-recently-used order.
+//
+// Keys are few, each of megabytes to many gigabytes, so the oldest one is searched for: a list in
+// order of use would save nothing and could disagree with the times.
 #include "engine/shared_keys.h"
 
 #include "base/check.h"
@@ -7,8 +10,10 @@ namespace cuzk::engine {
 
 bool SharedKeys::refer(const SharedKey& key) {
   const auto [found, inserted] = keys_.try_emplace(key.id, Entry{key.bytes});
+  // The store gives files of another size another id.
   CUZK_ASSERT(found->second.bytes == key.bytes);
   ++found->second.reference_count;
+  CUZK_ASSERT(found->second.reference_count > 0);
   return inserted;
 }
 
@@ -43,6 +48,7 @@ std::optional<SharedKey> SharedKeys::drop_oldest_idle() {
   auto oldest = keys_.end();
   for (auto entry = keys_.begin(); entry != keys_.end(); ++entry) {
     if (entry->second.reference_count > 0) continue;
+    // At the same time the smaller id goes: the one that was met first.
     if (oldest == keys_.end() || entry->second.last_used_ms < oldest->second.last_used_ms) {
       oldest = entry;
     }

@@ -14,12 +14,15 @@ namespace cuzk::engine {
 using KeyId = std::uint64_t;
 
 // What the partitions of a job share: a proving key and the matrices of its circuit.
+// The id stands for the name and the files of one time; equal ids have equal bytes.
 struct SharedKey {
   KeyId id = 0;
   std::uint64_t bytes = 0;  // resident, mapped pages too; 0 where somebody else accounts for it
 };
 
 // Not thread-safe.
+// A key is absent, idle or referred to: refer() makes it referred from either, the last unrefer()
+// idle, and only drop_ functions make it absent. So what is referred to is never dropped.
 class SharedKeys {
  public:
   // Counts a reference. True when the key was not there: the caller pays for its bytes.
@@ -36,6 +39,7 @@ class SharedKeys {
   std::optional<SharedKey> drop_oldest_idle();
 
  private:
+  // last_used_ms is when the last reference went; it means nothing while there is one.
   struct Entry {
     std::uint64_t bytes = 0;
     std::uint64_t reference_count = 0;

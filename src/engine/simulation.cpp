@@ -1,4 +1,9 @@
 // The clock, the stand-in stages and the books of a simulated run.
+//
+// Time jumps from one end of a stage to the next, or by a sample's interval where that is shorter,
+// so rates are constant in between. After each event the ledger is made to hold what the scheduler
+// says; a refusal would mean that the scheduler granted what the budget does not have. Cost: events
+// times stages that run, a fraction of a second for hours of the machine.
 #include "engine/simulation.h"
 
 #include <algorithm>
@@ -16,6 +21,7 @@
 namespace cuzk::engine {
 namespace {
 
+// Work left that is rounding and not work.
 constexpr double kEpsilonS = 1e-9;
 
 // A stage that runs. Work is in seconds on a machine that does nothing else.
@@ -36,6 +42,7 @@ class Holding {
       permits_.push_back(std::move(more));
     }
     for (std::uint64_t less = bytes_ > bytes ? bytes_ - bytes : 0; less > 0;) {
+      CUZK_ASSERT(!permits_.empty());
       const std::uint64_t part = std::min(less, permits_.back().bytes());
       { const base::Permit dropped = permits_.back().split(part); }
       if (permits_.back().bytes() == 0) permits_.pop_back();
@@ -50,6 +57,7 @@ class Holding {
   std::uint64_t bytes_ = 0;
 };
 
+// One simulated run; used once. runs_ holds one stage for each worker that is busy.
 class Run {
  public:
   explicit Run(const SimulationConfig& config)
@@ -96,7 +104,9 @@ class Run {
  private:
   std::int64_t now_ms() const { return static_cast<std::int64_t>(std::llround(now_s_ * 1000)); }
 
+  // Seconds of work of one stage on a machine that does nothing else, with the jitter.
   double work_of(Stage stage) {
+    // Drawn when a stage begins, so that one seed gives one run.
     const StageTimes& times = config_.times;
     const double base_s = stage == Stage::kWitness  ? times.witness_alone_s
                           : stage == Stage::kDevice ? times.device_alone_s
@@ -128,6 +138,7 @@ class Run {
     return 1 / (1 + slowdown * load);
   }
 
+  // Asks for every idle worker until none gets work, as the pipeline does after each event.
   base::Status begin_what_can() {
     for (bool progress = true; progress;) {
       progress = false;
@@ -136,6 +147,7 @@ class Run {
         if (std::any_of(runs_.begin(), runs_.end(), busy)) continue;
         const auto assignment = scheduler_.next(worker, now_ms());
         if (!assignment) continue;
+        CUZK_ASSERT(assignment->stage == worker.kind);
         const double work_s = work_of(assignment->stage);
         runs_.push_back({worker, *assignment, work_s, work_s, turn_count_++});
         progress = true;
@@ -145,6 +157,7 @@ class Run {
     return base::ok_status();
   }
 
+  // Seconds until the first of what runs is through at the rates of now; infinite when all wait.
   double time_to_next_end() const {
     double soonest_s = std::numeric_limits<double>::infinity();
     for (const StageRun& run : runs_) {
@@ -154,24 +167,30 @@ class Run {
     return soonest_s;
   }
 
+  // Lets time pass. `step_s` reaches no further than the next end, so nothing is through before it.
   void advance(double step_s) {
+    // Rates of this moment for all, before any of them moves on.
+    CUZK_ASSERT(step_s >= 0);
     std::vector<double> rates;
     for (const StageRun& run : runs_) rates.push_back(rate_of(run));
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       runs_[i].left_s -= rates[i] * step_s;
       if (runs_[i].assignment.stage != Stage::kWitness) continue;
+      CUZK_ASSERT(runs_[i].worker.index < arena_share_.size());
       double& share = arena_share_[runs_[i].worker.index];
       share = std::max(share, 1 - std::max(0.0, runs_[i].left_s) / runs_[i].work_s);
     }
     now_s_ += step_s;
   }
 
+  // Reports every stage that is through, in the order in which they began.
   base::Status end_what_is_done() {
     for (std::size_t i = 0; i < runs_.size();) {
       if (runs_[i].left_s > kEpsilonS) {
         ++i;
         continue;
       }
+      // Out of the list before the scheduler is asked for anything.
       const StageRun ended = runs_[i];
       runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(i));
       scheduler_.done(ended.worker, now_ms());
@@ -194,6 +213,7 @@ class Run {
     const std::uint64_t pending = in_finish * plan.pending_bytes;
     const std::uint64_t scratch = in_device * plan.device_bytes;
     const std::uint64_t witness = (in_witness + in_device) * plan.witness_bytes;
+    CUZK_ASSERT(counts.held_bytes >= pending + scratch + witness);
     const std::uint64_t shared = counts.held_bytes - pending - scratch - witness;
     using base::MemoryCategory;
     // What shrinks first, so that a change of category is no peak.
@@ -218,6 +238,7 @@ class Run {
     return book.holding.resize(ledger_, bytes, category, "simulation");
   }
 
+  // The ledger's bytes, less what witnesses have not filled yet, and what the arenas keep.
   std::uint64_t resident_bytes() const {
     const PartitionPlan& plan = config_.job.partitions.front();
     double bytes = static_cast<double>(ledger_.snapshot().total.used_bytes);
@@ -240,6 +261,7 @@ class Run {
     }
   }
 
+  // Adds a reading to the curves and keeps the peaks up to date.
   void sample() {
     trim_idle_arenas();
     const SchedulerCounts counts = scheduler_.counts();
@@ -258,6 +280,7 @@ class Run {
       result_.resident_peak_bytes = sample.resident_bytes;
       result_.resident_peak_s = now_s_;
     }
+    // The first burst: all workers fill their first witnesses at once and none has left yet.
     if (!handed_over_) result_.burst_peak_bytes = result_.resident_peak_bytes;
     result_.device_queued_peak = std::max(result_.device_queued_peak, sample.device_queued);
     const bool over = config_.host_bytes != 0 && sample.resident_bytes > config_.host_bytes;
@@ -265,7 +288,9 @@ class Run {
     result_.samples.push_back(sample);
   }
 
+  // What is known only at the end of the run.
   void summarise() {
+    CUZK_ASSERT(!result_.samples.empty());
     result_.duration_s = now_s_;
     result_.ledger_peak_bytes = ledger_.snapshot().total.peak_bytes;
     result_.resident_end_bytes = result_.samples.back().resident_bytes;
@@ -276,6 +301,7 @@ class Run {
       const double share = sample.time_s / now_s_;
       if (share >= 0.25 && share <= 0.75) middle.push_back(sample.resident_bytes);
     }
+    // The median of the middle half: neither the filling nor the emptying of the pipeline.
     std::sort(middle.begin(), middle.end());
     if (!middle.empty()) result_.plateau_bytes = middle[middle.size() / 2];
   }
@@ -303,6 +329,7 @@ base::Result<SimulationResult> simulate(const SimulationConfig& config) {
     return base::Error{base::ErrorKind::kInvalidArgument,
                        "simulation: expected jobs with partitions and a sampling time"};
   }
+  // keep_books() multiplies counts by one plan.
   for (const PartitionPlan& plan : config.job.partitions) {
     const PartitionPlan& first = config.job.partitions.front();
     if (plan.witness_bytes != first.witness_bytes || plan.device_bytes != first.device_bytes ||

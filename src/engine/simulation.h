@@ -20,6 +20,7 @@
 
 namespace cuzk::engine {
 
+// Seconds of work by stage. Defaults are the published machine of the incident (docs/engine.md).
 struct StageTimes {
   double witness_alone_s = 29;
   double witness_slowdown = 0.025;  // for each other witness that runs, of the time alone
@@ -30,6 +31,7 @@ struct StageTimes {
   double jitter = 0.05;  // each stage's work is up to so much more or less, from the seed
 };
 
+// What is run. All jobs are alike and there from the beginning: the worst case for what piles up.
 struct SimulationConfig {
   SchedulerConfig scheduler;
   StageTimes times;
@@ -41,6 +43,7 @@ struct SimulationConfig {
   double sample_s = 1;
 };
 
+// One moment of a run. Counts are of partitions.
 struct SimulationSample {
   double time_s = 0;
   std::uint64_t resident_bytes = 0, ledger_bytes = 0;

@@ -1,4 +1,7 @@
 // Layout: a title, the plotting area with grid and ticks, a legend on the right.
+//
+// Both axes begin at 0, as bytes and seconds do, and end at a tick. Sizes are in the picture's own
+// units, so the text scales with it. Cost: linear in the points.
 #include "engine/svg_plot.h"
 
 #include <algorithm>
@@ -7,17 +10,21 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace cuzk::engine {
 namespace {
 
 constexpr double kWidth = 1100, kHeight = 560;
 constexpr double kLeft = 80, kRight = 330, kTop = 50, kBottom = 60;
 constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - kTop - kBottom;
+static_assert(kPlotWidth > 0 && kPlotHeight > 0);
 constexpr int kTicksMax = 8;
 // Told apart by colour-blind readers too (after Okabe and Ito).
 constexpr std::array<const char*, 8> kColours = {"#d55e00", "#0072b2", "#009e73", "#cc79a7",
                                                  "#e69f00", "#56b4e9", "#000000", "#999933"};
 
+// Names come from users' jobs; in an SVG they must be text and nothing else.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -37,12 +44,14 @@ std::string text_at(double x, double y, const char* anchor, const std::string& t
                      escaped(text));
 }
 
+// From values to the picture, whose y grows downwards. Neither maximum is ever 0.
 struct Scale {
   double x_max = 1, y_max = 1;
   double x(double value) const { return kLeft + value / x_max * kPlotWidth; }
   double y(double value) const { return kTop + (1 - value / y_max) * kPlotHeight; }
 };
 
+// The axes that hold all points and levels; y ends at a tick above the highest.
 Scale scale_of(const Plot& plot) {
   double x_max = 0, y_max = 0;
   for (const PlotSeries& series : plot.series) {
@@ -61,6 +70,7 @@ Scale scale_of(const Plot& plot) {
   return scale;
 }
 
+// Lines and numbers of the ticks, the two axes and their labels.
 std::string grid(const Plot& plot, const Scale& scale) {
   std::string out;
   const auto line = [&out](double x1, double y1, double x2, double y2, const char* colour) {
@@ -69,6 +79,7 @@ std::string grid(const Plot& plot, const Scale& scale) {
         x2, y2, colour);
   };
   const double y_step = tick_step(scale.y_max, kTicksMax);
+  // A little beyond the maximum, for a sum of steps may miss it by rounding.
   for (double v = 0; v <= scale.y_max * (1 + 1e-9); v += y_step) {
     line(kLeft, scale.y(v), kLeft + kPlotWidth, scale.y(v), "#dddddd");
     out += text_at(kLeft - 8, scale.y(v) + 4, "end", fmt::format("{:g}", v));
@@ -92,6 +103,8 @@ std::string stroke_of(std::size_t index) {
   return fmt::format("stroke=\"{}\" stroke-width=\"1.6\"{}", colour, dashes);
 }
 
+// One series as a line, of one point for each column of the picture: the highest there. A run of
+// hours has thousands of points in a column, and what must not be lost is a peak.
 std::string curve(const PlotSeries& series, const Scale& scale, const std::string& stroke) {
   std::string points;
   std::size_t i = 0;
@@ -110,7 +123,11 @@ std::string curve(const PlotSeries& series, const Scale& scale, const std::strin
 
 }  // namespace
 
+// Of the steps 1, 2 and 5 at the power of ten below range / tick_count_max the first that is coarse
+// enough; ten of them always are.
 double tick_step(double range, int tick_count_max) {
+  CUZK_ASSERT(tick_count_max > 0);
+  // Also for what is no number.
   if (!(range > 0)) return 1;
   double step = std::pow(10, std::floor(std::log10(range / tick_count_max)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0}) {

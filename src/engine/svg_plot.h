@@ -1,4 +1,7 @@
 // Lines over time as a self-contained SVG picture. No script, no font file, readable on white.
+//
+// Enough for memory over time, in reports and beside traces, and no more: a library for it would be
+// larger than what uses it.
 #pragma once
 
 #include <string>

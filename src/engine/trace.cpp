@@ -1,4 +1,8 @@
 // Recording spans and samples.
+//
+// A span costs one lock and a push_back, on the worker that ended a stage; a sample is read by a
+// thread of the trace's own. Both lists are bounded: spans are dropped, for totals hold what
+// matters, and samples are thinned, for a run of any length should show from its beginning.
 #include "engine/trace.h"
 
 #include <algorithm>
@@ -36,6 +40,8 @@ RunTrace::~RunTrace() { stop_sampling(); }
 
 double RunTrace::now_s() const { return seconds(begin_, std::chrono::steady_clock::now()); }
 
+// A worker's time is counted once: what critical work took inside another stage is that work's own,
+// and goes off the stage around it.
 void RunTrace::stage_ended(const StageSpan& span) {
   const MutexLock lock(mutex_);
   // Spans of a worker end from the inside out: those inside this one have ended before it.
@@ -45,13 +51,16 @@ void RunTrace::stage_ended(const StageSpan& span) {
     inside_s += seconds(inner.back().begin, inner.back().end);
     inner.pop_back();
   }
+  // Only what ran inside another span will be asked for again.
   if (span.assignment.reason == GrantReason::kInline) inner.push_back(span);
   const double whole_s = seconds(span.begin, span.end);
+  CUZK_ASSERT(static_cast<std::size_t>(span.assignment.stage) < kStageCount);
   StageTotal& total = totals_[static_cast<std::size_t>(span.assignment.stage)];
   ++total.count;
   total.failed_count += span.failed ? 1 : 0;
   total.busy_s += std::max(0.0, whole_s - inside_s);
   total.longest_s = std::max(total.longest_s, whole_s);
+  CUZK_ASSERT(spans_.size() <= kSpansMax);
   if (spans_.size() < kSpansMax) {
     spans_.push_back(span);
   } else {
@@ -61,12 +70,14 @@ void RunTrace::stage_ended(const StageSpan& span) {
 
 void RunTrace::start_sampling(std::chrono::milliseconds interval,
                               std::function<ExecutorReport()> report) {
+  CUZK_ASSERT(report != nullptr);
   stop_sampling();
   report_ = std::move(report);
   sampler_ =
       std::jthread([this, interval](const std::stop_token& stop) { sample_loop(stop, interval); });
 }
 
+// Its pause ends at once when it is asked to stop, so stop_sampling() does not wait an interval.
 void RunTrace::sample_loop(std::stop_token stop, std::chrono::milliseconds interval) {
   base::Mutex idle;
   std::condition_variable_any wake;
@@ -87,10 +98,12 @@ void RunTrace::stop_sampling() {
 void RunTrace::add_sample(TraceSample sample) {
   const MutexLock lock(mutex_);
   if (samples_.size() >= kSamplesMax) {
+    // The distance between samples doubles each time, evenly over the whole run.
     std::size_t kept = 0;
     for (std::size_t i = 0; i < samples_.size(); i += 2) samples_[kept++] = samples_[i];
     samples_.resize(kept);
   }
+  CUZK_ASSERT(samples_.size() < kSamplesMax);
   samples_.push_back(std::move(sample));
 }
 

@@ -49,6 +49,7 @@ struct StageTotal {
 class RunTrace final : public StageObserver {
  public:
   static constexpr std::size_t kSpansMax = 200'000, kSamplesMax = 20'000;
+  static_assert(kSamplesMax >= 2, "thinning leaves half of them");
 
   RunTrace();
   ~RunTrace() override;  // stops sampling
@@ -78,6 +79,7 @@ class RunTrace final : public StageObserver {
   std::string to_svg(const std::string& title) const CUZK_EXCLUDES(mutex_);
 
  private:
+  // The sampler's thread. Reads outside the lock: a report may take a while.
   void sample_loop(std::stop_token stop, std::chrono::milliseconds interval);
 
   const StageSpan::Time begin_ = std::chrono::steady_clock::now();

@@ -1,4 +1,10 @@
 // A trace as a file and as a picture.
+//
+// The events follow the Trace Event Format of Chrome (complete events "X", counters "C", names "M";
+// times in microseconds), which viewers read and which lets further members stand in the document.
+// Words of states and reasons are part of the file's format; docs/engine.md lists its members.
+#include <climits>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -15,9 +21,14 @@ constexpr double kMicrosecond = 1e-6;
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr int kProcess = 1;
 
+constexpr int kTracksOfStage = 1'000'000;  // more than workers of a kind on any machine
+
+static_assert(kTracksOfStage < INT_MAX / static_cast<int>(kStageCount));
+
 // Tracks in the order of the pipeline, then of the workers.
 int track_of(WorkerId worker) {
-  return 1 + static_cast<int>(worker.kind) * 1000 + static_cast<int>(worker.index);
+  CUZK_ASSERT(worker.index < kTracksOfStage);
+  return 1 + static_cast<int>(worker.kind) * kTracksOfStage + static_cast<int>(worker.index);
 }
 
 std::string_view state_name(PartitionState state) {
@@ -44,6 +55,7 @@ std::string_view reason_name(GrantReason reason) {
   return "";
 }
 
+// The event that names a worker's track.
 Json thread_name(WorkerId worker) {
   return {{"ph", "M"},
           {"name", "thread_name"},
@@ -52,12 +64,14 @@ Json thread_name(WorkerId worker) {
           {"args", {{"name", fmt::format("{} worker {}", to_string(worker.kind), worker.index)}}}};
 }
 
+// A counter's reading; viewers draw the members of `values` on top of one another.
 Json counter(const char* name, double at_s, Json values) {
   return {{"ph", "C"},       {"name", name},
           {"pid", kProcess}, {"ts", at_s / kMicrosecond},
           {"tid", 0},        {"args", std::move(values)}};
 }
 
+// Bytes by category, under the words that status pages use.
 Json categories(const TraceSample& sample) {
   Json out = Json::object();
   for (std::size_t i = 0; i < sample.by_category.size(); ++i) {
@@ -66,6 +80,7 @@ Json categories(const TraceSample& sample) {
   return out;
 }
 
+// Jobs by where they are, and the partitions of those in flight by state.
 Json queues(const SchedulerCounts& counts) {
   Json out = {{"jobs_queued", counts.queued_jobs}, {"jobs_in_flight", counts.in_flight_jobs}};
   for (std::size_t i = 0; i < kPartitionStateCount; ++i) {
@@ -74,6 +89,7 @@ Json queues(const SchedulerCounts& counts) {
   return out;
 }
 
+// A sample in full, for who wants to compute with it; the counters are for viewers.
 Json sample_json(const TraceSample& sample) {
   return {{"at_s", sample.at_s},
           {"budget_bytes", sample.budget_bytes},
@@ -100,6 +116,7 @@ Json total_json(const StageTotal& total) {
           {"longest_s", total.longest_s}};
 }
 
+// Four counters a sample. They repeat what the samples say, since viewers know no other form.
 Json sample_counters(const std::vector<TraceSample>& samples) {
   Json out = Json::array();
   for (const TraceSample& sample : samples) {
@@ -120,9 +137,12 @@ Json sample_counters(const std::vector<TraceSample>& samples) {
 
 }  // namespace
 
+// The whole document in memory, some hundred bytes an event, under the lock: it is made once, when
+// the run is over.
 std::string RunTrace::to_json(const std::string& title) const {
   const MutexLock lock(mutex_);
   Json events = Json::array();
+  // Each track is named once, before its first span.
   std::map<WorkerId, bool> named;
   for (const StageSpan& span : spans_) {
     if (named.try_emplace(span.worker, true).second) events.push_back(thread_name(span.worker));
@@ -160,6 +180,7 @@ std::string RunTrace::to_json(const std::string& title) const {
                          {"stages", std::move(stages)},
                          {"dropped_spans", dropped_span_count_},
                          {"samples", std::move(samples)}};
+  // Names of jobs come from clients: what is no UTF-8 is replaced and does not throw.
   return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -169,6 +190,7 @@ std::string RunTrace::to_svg(const std::string& title) const {
   plot.title = title;
   plot.x_label = "seconds";
   plot.y_label = "GiB";
+  // In the order of `values` below.
   plot.series = {{"resident", {}},
                  {"resident, without mapped files", {}},
                  {"ledger", {}},

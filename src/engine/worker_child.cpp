@@ -32,6 +32,7 @@ using base::Status;
 namespace internal {
 namespace {
 
+// ok, or the error; what else an answer carries is added by the caller.
 WireOutcome outcome_of(const Status& status) {
   WireOutcome outcome;
   if (!status.ok()) {
@@ -41,11 +42,15 @@ WireOutcome outcome_of(const Status& status) {
   return outcome;
 }
 
+// Numbers beyond the last level mean that one.
 void set_log_level(std::uint64_t number) {
   constexpr auto kLast = static_cast<std::uint64_t>(base::LogLevel::kOff);
   base::set_log_level(static_cast<base::LogLevel>(std::min(number, kLast)));
 }
 
+// Threads: the main one receives; two CallThreads run what may wait; the executor's events come
+// from a thread of its own. All may send. Once it serves, the process ends by _exit() alone, so no
+// destructor races with them.
 class WorkerServer final : public ExecutorEvents {
  public:
   explicit WorkerServer(int descriptor) : channel_(descriptor) {}
@@ -90,14 +95,19 @@ class WorkerServer final : public ExecutorEvents {
   void answer(std::uint64_t call, const WireOutcome& outcome) {
     send(MessageKind::kAnswer, call, encode(outcome));
   }
+  // The first messages: levels of the log, then the settings. False where there is nothing to
+  // serve; the other end has the reason then, if it is still there.
   bool setup(const MakeWorker& make);
   // Whether to go on.
   bool handle(Message message);
+  // The executor's answer to a job, which may take as long as reading its input does.
   void run(std::uint64_t call, base::ByteSpan payload);
   Result<RunRequest> request_of(WireRun wire);
+  // Waits for the other end. Called by the executor's threads, several at once.
   Result<SharedBytes> ask_for_input(JobId id) CUZK_EXCLUDES(mutex_);
   void take_input(Message message) CUZK_EXCLUDES(mutex_);
 
+  // A stage that waits for its job's input; on its stack.
   struct Question {
     std::optional<Result<SharedBytes>> answer;
     std::condition_variable_any wake;
@@ -118,18 +128,22 @@ bool WorkerServer::setup(const MakeWorker& make) {
     first = channel_.receive();
   }
   if (!first.ok() || !first->has_value() || (*first)->kind != MessageKind::kSetup) return false;
+  CUZK_ASSERT(make != nullptr);
   auto parts = make((*first)->payload, *this);
   if (!parts.ok()) {
     answer((*first)->call, outcome_of(parts.error()));
     return false;
   }
   parts_ = std::move(parts).value();
+  CUZK_ASSERT(parts_.executor != nullptr);
   commands_ = std::make_unique<CallThread>();
   keys_ = std::make_unique<CallThread>();
   send(MessageKind::kReady, (*first)->call, encode_report(parts_.executor->report()));
   return true;
 }
 
+// Ends only by _exit() once it serves: threads of the executor may be anywhere then, and waiting
+// for them is what a process that is no longer wanted must not do.
 int WorkerServer::serve(const MakeWorker& make) {
   if (!setup(make)) return 1;
   while (true) {
@@ -154,6 +168,8 @@ int WorkerServer::serve(const MakeWorker& make) {
   }
 }
 
+// What is quick is done here; what may wait goes to a thread, so that a ping is always answered. A
+// process that answers none is taken for one that hangs.
 bool WorkerServer::handle(Message message) {
   const std::uint64_t call = message.call;
   const auto text = [&] { return std::string(message.payload.begin(), message.payload.end()); };
@@ -170,6 +186,7 @@ bool WorkerServer::handle(Message message) {
       return true;
     }
     case MessageKind::kRun:
+      // In order on one thread, so a cancel cannot pass the run that it belongs to.
       commands_->post([this, call, payload = std::move(message.payload)] { run(call, payload); });
       return true;
     case MessageKind::kCancel: {
@@ -193,6 +210,7 @@ bool WorkerServer::handle(Message message) {
         answer(call, outcome);
       });
       return true;
+    // Of a newer or confused other end: it asks again or ends us.
     default: return true;
   }
 }
@@ -201,10 +219,12 @@ void WorkerServer::run(std::uint64_t call, base::ByteSpan payload) {
   auto wire = decode<WireRun>(payload);
   auto request =
       wire.ok() ? request_of(std::move(wire).value()) : Result<RunRequest>(std::move(wire).error());
+  // A request that cannot be read is the same to the other end as one that is refused.
   answer(call, outcome_of(request.ok() ? parts_.executor->run(std::move(request).value())
                                        : Status(std::move(request).error())));
 }
 
+// The same request that the engine made, with an input that comes over the socket.
 Result<RunRequest> WorkerServer::request_of(WireRun wire) {
   RunRequest request;
   request.id = wire.id;
@@ -234,8 +254,10 @@ Result<SharedBytes> WorkerServer::ask_for_input(JobId id) {
     number = ++question_count_;
     questions_.emplace(number, &question);
   }
+  // Put down first: the main thread may have the answer before this one waits.
   send(MessageKind::kNeedInput, number, encode(WirePartition{.id = id}));
   const MutexLock hold(mutex_);
+  // No time limit: the other end answers each question, or is gone, and this process with it.
   while (!question.answer) question.wake.wait(mutex_);
   questions_.erase(number);
   return std::move(*question.answer);
@@ -249,9 +271,11 @@ void WorkerServer::take_input(Message message) {
     auto outcome = decode<WireOutcome>(message.payload);
     answer.emplace(outcome.ok() ? std::move(outcome->error) : std::move(outcome).error());
   }
+  // The bytes were shared before the lock, which is then held for a moment only.
   const MutexLock hold(mutex_);
   const auto found = questions_.find(message.call);
   if (found == questions_.end()) return;
+  CUZK_ASSERT(found->second != nullptr);
   found->second->answer = std::move(answer);
   found->second->wake.notify_one();
 }

@@ -1,4 +1,8 @@
 // The executor's face of a proving process: calls become questions.
+//
+// A question gets a number, goes over the socket, and waits for its answer or for the end of the
+// process. What is asked while no process is ready is lost at once; only run() waits for one, since
+// its caller cannot do anything better.
 #include "engine/worker_process.h"
 
 #include <utility>
@@ -19,10 +23,12 @@ using internal::WireOutcome;
 
 namespace {
 
+// One failed start may be a moment's lack of memory or processes.
 constexpr std::uint32_t kFailedStartsMax = 3;
 // What a status page may wait for fresh figures.
 constexpr std::chrono::milliseconds kReportPatience(40);
 
+// Takes what is large out of the request; the input stays, it travels when the process asks for it.
 internal::WireRun wire_of(RunRequest& request) {
   internal::WireRun wire;
   wire.id = request.id;
@@ -48,6 +54,7 @@ WorkerProcess::State::State(WorkerProcessOptions options, ExecutorEvents& events
 
 WorkerProcess::State::~State() { stop(); }
 
+// Returns when the first process is ready, or has ended with the reason why it cannot be.
 Status WorkerProcess::State::start() {
   if (options_.command.empty()) {
     return Error{ErrorKind::kInvalidArgument, "the proving process has no command"};
@@ -67,6 +74,7 @@ std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Byt
                                                      std::optional<Clock::time_point> until,
                                                      std::optional<std::uint64_t> generation,
                                                      std::optional<JobId> run_of) {
+  // The number is taken and the question put down before it is sent: the answer may come at once.
   const auto question = std::make_shared<Question>();
   question->run_of = run_of;
   std::shared_ptr<internal::Channel> way;
@@ -75,6 +83,7 @@ std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Byt
     const MutexLock hold(mutex_);
     if (phase_ != Phase::kReady) return std::nullopt;
     if (generation && *generation != generation_) return std::nullopt;
+    CUZK_ASSERT(channel_ != nullptr);
     way = channel_;
     number = ++question_count_;
     questions_.emplace(number, question);
@@ -105,6 +114,9 @@ std::optional<WireOutcome> WorkerProcess::State::ask(MessageKind kind, base::Byt
   return std::move(question->answer);
 }
 
+// The job is in the table before the process hears of it, since its events may come before the
+// answer does. A crash clears the table; the generation keeps the question from going to the next
+// process.
 Status WorkerProcess::State::run(RunRequest request) {
   const JobId id = request.id;
   std::uint64_t generation = 0;
@@ -153,6 +165,7 @@ Status WorkerProcess::State::cancel(JobId id) {
     }
     way = channel_;
   }
+  // Where it does not arrive the process is ending, and the crash tells of the job.
   if (way == nullptr) return base::ok_status();
   outbox_->post([way = std::move(way), payload = encode(internal::WirePartition{id})] {
     (void)way->send(MessageKind::kCancel, 0, payload);
@@ -191,6 +204,7 @@ ExecutorReport WorkerProcess::State::report() {
   if (fresh) report_ = std::move(*fresh);
   ExecutorReport out = report_;
   out.process_restarts = restart_count_;
+  // Figures of the process before, less what cannot be true any more.
   if (phase_ != Phase::kReady) {
     for (DeviceReport& device : out.devices) {
       device.usable = false;
@@ -228,6 +242,7 @@ void WorkerProcess::State::stop() {
     jobs_.clear();
   }
   for (const JobId id : unfinished) {
+    // After the supervisor's thread has ended, so that no other event of the job follows.
     events_.job_ended(id, Error{ErrorKind::kUnavailable, "the proving process was stopped"}, {});
   }
   const MutexLock hold(mutex_);
@@ -235,7 +250,9 @@ void WorkerProcess::State::stop() {
   changed_.notify_all();
 }
 
-WorkerProcess::WorkerProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+WorkerProcess::WorkerProcess(std::unique_ptr<State> state) : state_(std::move(state)) {
+  CUZK_ASSERT(state_ != nullptr);
+}
 WorkerProcess::~WorkerProcess() = default;
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(WorkerProcessOptions options,

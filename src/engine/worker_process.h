@@ -47,6 +47,8 @@ struct WorkerProcessOptions {
   std::chrono::milliseconds down_patience = std::chrono::seconds(2);
 };
 
+// Thread-safe, as every Executor. What it holds of a job is its input's function and the states of
+// its partitions; everything large is in the process, or in the journal.
 class WorkerProcess final : public Executor {
  public:
   // Starts the process and waits until it is ready. `events` outlives this. Errors: what the

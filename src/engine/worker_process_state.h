@@ -25,6 +25,10 @@
 
 namespace cuzk::engine {
 
+// Phases: kStarting only before the first process is ready; then kReady and kDown in turn; kStopped
+// at the end. channel_ is set from the making of a process until it was mourned, process_id_
+// likewise. What belongs to one process and might be taken for another's is told apart by
+// generation_.
 class WorkerProcess::State {
  public:
   using Clock = std::chrono::steady_clock;
@@ -47,12 +51,14 @@ class WorkerProcess::State {
 
  private:
   enum class Phase : std::uint8_t { kStarting, kReady, kDown, kStopped };
+  // From run() to its end or to a crash. The input's function is called by the thread of inputs.
   struct Job {
     std::function<base::Result<SharedBytes>()> input;
     bool started = false;
     bool reading = false;                    // its input is there, and it has not started yet
     std::vector<PartitionState> partitions;  // as far as they were told
   };
+  // Shared by who asks and the table. Answered by the process, or lost with it; never both.
   struct Question {
     std::optional<JobId> run_of;  // the job that is given
     std::optional<internal::WireOutcome> answer;
@@ -71,14 +77,19 @@ class WorkerProcess::State {
   std::optional<std::string> check_time(internal::Channel& channel) CUZK_EXCLUDES(mutex_);
   // False when the message makes no sense.
   bool handle(internal::Channel& channel, internal::Message message) CUZK_EXCLUDES(mutex_);
+  // One kind of message each. False where it makes no sense; a message about a job that is no
+  // longer here is fine, for its end and a message may cross.
   bool handle_event(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   bool handle_end(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   bool handle_answer(const internal::Message& message) CUZK_EXCLUDES(mutex_);
   // To who asked. A refusal that nobody waits for any more ends its job.
   void take_answer(std::uint64_t call, internal::WireOutcome outcome) CUZK_EXCLUDES(mutex_);
   bool send_input(const internal::Message& message) CUZK_EXCLUDES(mutex_);
+  // Tells the process a level that was set since.
   void tell_log_level(internal::Channel& channel);
+  // Takes what the process wrote to standard error, without waiting, and logs whole lines.
   void read_log(internal::ChildProcess& child);
+  // Logs one line under its own level and remembers it, in case it was the last.
   void log_line(std::string line);
   void mourn(const std::string& reason) CUZK_EXCLUDES(mutex_);
   // In the log: that a start failed, once for each reason, and that one went well again.

@@ -1,4 +1,8 @@
 // The executor's report on its way from the proving process.
+//
+// Both processes are the same program, so fields need no names and no versions: one function goes
+// over them for writing and for reading, and nothing can be written that is not read. What arrives
+// may still be nonsense, so whatever is used as an index is checked.
 #include "engine/worker_wire.h"
 
 namespace cuzk::engine::internal {
@@ -9,6 +13,8 @@ void transfer(Archive& archive, base::MemoryUse& use) {
   archive(use.used_bytes);
   archive(use.peak_bytes);
 }
+
+// Categories, states and kinds of errors go as their numbers: both ends have the same enumerations.
 
 // Accounts have no number of their own to send; their names are stable and are one each.
 template <class Archive>
@@ -103,6 +109,7 @@ void transfer(Archive& archive, ExecutorReport& report) {
 
 }  // namespace
 
+// The archive that writes changes nothing, though its functions are made for both.
 base::Bytes encode_report(const ExecutorReport& report) {
   Encoder encoder;
   transfer(encoder, const_cast<ExecutorReport&>(report));

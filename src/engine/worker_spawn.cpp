@@ -29,6 +29,8 @@ Error cannot_start(const std::string& program, int code) {
                                                     program, std::strerror(code))};
 }
 
+// Returns an errno, 0 when the child runs. The calls that fill the tables can only lack memory, and
+// then posix_spawn itself fails.
 int spawn(const std::vector<std::string>& command, int socket, int error_output, pid_t& id) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -65,6 +67,7 @@ int spawn(const std::vector<std::string>& command, int socket, int error_output,
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std::string>& command,
                                                           int socket) {
+  CUZK_ASSERT(!command.empty() && socket >= 0);
   // The socket may itself be the number that the child expects, and would then be closed on exec.
   const int high_socket = ::fcntl(socket, F_DUPFD_CLOEXEC, kWorkerDescriptor + 1);
   const int socket_error = errno;
@@ -78,9 +81,11 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std:
   }
   const int high_output = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerDescriptor + 1);
   ::close(ends[1]);
+  // The reader looks for words when poll() says so, and never waits for more.
   (void)::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   pid_t id = -1;
   const int code = spawn(command, high_socket, high_output, id);
+  // The child has copies: kept here, its end would never be seen.
   ::close(high_socket);
   ::close(high_output);
   if (code != 0) {
@@ -91,6 +96,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std:
 }
 
 ChildProcess::~ChildProcess() {
+  // A process that nobody waits for would stay in the system's table.
   if (!collected_) {
     kill();
     (void)collect();
@@ -103,11 +109,13 @@ void ChildProcess::kill() {
 }
 
 std::string ChildProcess::collect() {
+  CUZK_ASSERT(!collected_);
   int status = 0;
   pid_t found = 0;
   do {
     found = ::waitpid(id_, &status, 0);
   } while (found < 0 && errno == EINTR);
+  // From here on the number may belong to another process: kill() does nothing any more.
   collected_ = true;
   if (found < 0) return "ended";  // somebody else collects this process's children
   if (WIFSIGNALED(status)) {

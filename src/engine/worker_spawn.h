@@ -1,4 +1,7 @@
 // Starting a proving process and watching its end.
+//
+// Hides posix_spawn, descriptors and waitpid. The child gets three things and nothing else: its
+// socket, a pipe for what it writes, and an empty mask of signals.
 #pragma once
 
 #include <memory>
@@ -28,7 +31,9 @@ class ChildProcess {
   std::string collect();
 
  private:
-  ChildProcess(int id, int error_output) : id_(id), error_output_(error_output) {}
+  ChildProcess(int id, int error_output) : id_(id), error_output_(error_output) {
+    CUZK_ASSERT(id > 0 && error_output >= 0);
+  }
   const int id_;
   const int error_output_;
   bool collected_ = false;

@@ -1,4 +1,9 @@
 // The life of one proving process after the other.
+//
+// One thread makes the process, listens to socket and standard error together, looks at the clock a
+// few times a second, and collects it. All that goes wrong (an end, silence, nonsense, a stop that
+// takes too long) leads to one place: the process is killed if it still lives, its last words are
+// read, and the engine is told which jobs ran.
 #include <algorithm>
 #include <cerrno>
 #include <utility>

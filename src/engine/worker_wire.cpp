@@ -1,4 +1,8 @@
 // The socket between the processes.
+//
+// SOCK_SEQPACKET keeps the borders of messages, so a reader never has to find where one begins, and
+// an end that is gone is told from silence. A large payload goes as a file in memory whose
+// descriptor travels with the message (unix(7), SCM_RIGHTS; memfd_create(2)).
 #include "engine/worker_wire.h"
 
 #include <algorithm>
@@ -31,7 +35,9 @@ constexpr std::uint32_t kMagic = 0x315a5543;  // "CUZ1"
 constexpr std::size_t kHeaderBytes = 24;
 
 using Header = std::array<std::uint8_t, kHeaderBytes>;
+static_assert(kHeaderBytes == 4 + 1 + 1 + 2 + 8 + 8, "magic, kind, file, nothing, call, size");
 
+// Owned; closed on every way out. -1 is none.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -46,6 +52,8 @@ class Descriptor {
   int number_;
 };
 
+// kResourceExhausted where the system lacks something for now, else kUnavailable: the way is
+// broken.
 Error failed(std::string_view what, int code) {
   return Error{code == ENOMEM || code == ENFILE || code == EMFILE ? ErrorKind::kResourceExhausted
                                                                   : ErrorKind::kUnavailable,
@@ -122,6 +130,7 @@ Status Channel::send(MessageKind kind, std::uint64_t call, ByteSpan payload) {
     const MutexLock hold(mutex_);
     return send_locked(kind, call, payload, std::nullopt, 0);
   }
+  // Written without the lock: a large input keeps nobody from sending.
   const Descriptor file(::memfd_create("cuzk-message", MFD_CLOEXEC));
   if (file.get() < 0) return failed("a file in memory", errno);
   CUZK_TRY_STATUS(write_whole(file.get(), payload));
@@ -130,6 +139,7 @@ Status Channel::send(MessageKind kind, std::uint64_t call, ByteSpan payload) {
 }
 
 bool Channel::try_send(MessageKind kind, std::uint64_t call) {
+  // Who holds the lock may be waiting for room in the socket.
   if (!mutex_.try_lock()) return false;
   const Status sent = send_locked(kind, call, {}, std::nullopt, MSG_DONTWAIT);
   mutex_.unlock();
@@ -138,6 +148,7 @@ bool Channel::try_send(MessageKind kind, std::uint64_t call) {
 
 Status Channel::send_locked(MessageKind kind, std::uint64_t call, ByteSpan payload,
                             std::optional<int> file, int flags) {
+  CUZK_ASSERT(file || payload.size() <= kInlineBytesMax);
   Header header{};
   base::store_u32_le(header.data(), kMagic);
   header[4] = static_cast<std::uint8_t>(kind);
@@ -159,6 +170,7 @@ Status Channel::send_locked(MessageKind kind, std::uint64_t call, ByteSpan paylo
     part->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(part), &*file, sizeof(int));
   }
+  // A packet goes whole or not at all, so there is no rest to send.
   while (true) {
     if (::sendmsg(descriptor_, &message, MSG_NOSIGNAL | flags) >= 0) return base::ok_status();
     if (errno != EINTR) return failed("sending to the other process", errno);
@@ -178,15 +190,19 @@ Result<std::optional<Message>> Channel::receive() {
   do {
     size = ::recvmsg(descriptor_, &message, MSG_CMSG_CLOEXEC);
   } while (size < 0 && errno == EINTR);
+  // An end that was closed with unread messages resets the connection: gone is gone.
   if (size == 0 || (size < 0 && errno == ECONNRESET)) return std::optional<Message>();
   if (size < 0) return failed("receiving from the other process", errno);
+  // Owned before anything is judged, or a bad message would leave it open.
   const Descriptor file(descriptor_of(message));
   const auto received = static_cast<std::size_t>(size);
+  CUZK_ASSERT(received <= buffer.size());
   const bool is_cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
   if (is_cut || received < kHeaderBytes || base::load_u32_le(buffer.data()) != kMagic) {
     return Error{ErrorKind::kMalformed, "what the other process sent is no message"};
   }
   Message out;
+  // Whatever number it is: who handles messages knows which make sense.
   out.kind = static_cast<MessageKind>(buffer[4]);
   out.call = base::load_u64_le(buffer.data() + 8);
   const std::uint64_t payload_bytes = base::load_u64_le(buffer.data() + 16);

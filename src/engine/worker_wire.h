@@ -21,6 +21,8 @@
 
 namespace cuzk::engine::internal {
 
+// The two directions have numbers apart, so that a message sent back makes no sense. Both ends are
+// one program, so numbers may change.
 enum class MessageKind : std::uint8_t {
   // To the proving process.
   kSetup = 1,
@@ -45,6 +47,9 @@ enum class MessageKind : std::uint8_t {
   kStopped,
 };
 
+static_assert(static_cast<int>(MessageKind::kLogLevel) < static_cast<int>(MessageKind::kReady));
+
+// One message as it arrived. The payload's form belongs to the kind and is not checked yet.
 struct Message {
   MessageKind kind = MessageKind::kPing;
   std::uint64_t call = 0;  // joins an answer to its question
@@ -54,13 +59,16 @@ struct Message {
 // One end of the socket. Sending is thread-safe; one thread receives.
 class Channel {
  public:
+  // Small enough that a socket takes several; what is larger travels as a file. The second bound
+  // keeps a broken header from asking for any memory.
   static constexpr std::size_t kInlineBytesMax = std::size_t{32} << 10;
   static constexpr std::uint64_t kPayloadBytesMax = std::uint64_t{2} << 30;
+  static_assert(kInlineBytesMax < kPayloadBytesMax);
 
   // This process's end, and the descriptor (closed on exec) of the other.
   static base::Result<std::pair<std::unique_ptr<Channel>, int>> make_pair();
   // Owns the descriptor.
-  explicit Channel(int descriptor) : descriptor_(descriptor) {}
+  explicit Channel(int descriptor) : descriptor_(descriptor) { CUZK_ASSERT(descriptor >= 0); }
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
   ~Channel();
@@ -77,6 +85,8 @@ class Channel {
   int descriptor() const noexcept { return descriptor_; }
 
  private:
+  // One message, with the payload inside or in `file`. MSG_DONTWAIT in `flags`: kUnavailable for
+  // full.
   base::Status send_locked(MessageKind kind, std::uint64_t call, base::ByteSpan payload,
                            std::optional<int> file, int flags) CUZK_REQUIRES(mutex_);
   base::Mutex mutex_;
@@ -220,6 +230,8 @@ void transfer(Archive& archive, WirePartition& partition) {
   archive(partition.proof);
 }
 
+// A job on its way. The input does not travel with it: kNeedInput asks for it when the job enters.
+// Of the key only name and size go, for its functions belong to one process.
 struct WireRun {
   JobId id = 0;
   std::string name, kind;
