@@ -1,4 +1,8 @@
 // Devices come up one after the other; one that cannot be used is told and left out.
+//
+// The rule of "auto": what the user named has to work, what was only found may fail. A device that
+// fails later, in the middle of a proof, is the pool's affair (cuda/device_pool.h), which under
+// "auto" has the CPU to fall back to.
 #include "apps/cuzk/backend_choice.h"
 
 #include <CLI/CLI.hpp>
@@ -119,6 +123,7 @@ base::Result<std::shared_ptr<groth16::Backend<C>>> make_chosen_backend(const Bac
   const auto tell = [told](const char* word) {
     if (told != nullptr) *told = word;
   };
+  CUZK_ASSERT(choice.backend == "auto" || choice.backend == "cpu" || choice.backend == "cuda");
   const bool is_auto = choice.backend == "auto";
   const bool wants_device =
       choice.backend == "cuda" ||
@@ -132,6 +137,7 @@ base::Result<std::shared_ptr<groth16::Backend<C>>> make_chosen_backend(const Bac
     if (!is_auto || !choice.devices.empty()) return members.error();
     return cpu_backend<C>();
   }
+  CUZK_ASSERT(!members->empty());
   tell("cuda");
   return Shared<C>(std::make_shared<cuda::DevicePool<C>>(std::move(members).value(),
                                                          is_auto ? cpu_backend<C>() : nullptr));

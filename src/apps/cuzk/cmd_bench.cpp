@@ -1,4 +1,7 @@
 // cuzk bench: the group of measurements and replays, and the flags of each.
+//
+// An "own case" of the incident is described by flags that mean nothing beside a published case, so
+// it is noticed whether any of them was given, not what their values are.
 #include <map>
 #include <memory>
 

@@ -1,4 +1,7 @@
 // The commands that talk to a daemon: submit, await, cancel, jobs, status, preload, evict, top.
+//
+// Which flags of `submit` go together depends on the kind of job, so that is checked in
+// job_client_submit.cpp and not by the parser. What the values mean, the daemon checks.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +12,7 @@
 namespace cuzk::apps {
 namespace {
 
+// The outputs of a command that waits for a proof.
 void add_result_options(CLI::App& command, ResultFiles& files) {
   add_path(command, "--out", files.out, "Where the result goes as it is");
   add_path(command, "--proof", files.proof, "Circuits: where proof.json goes");
@@ -70,6 +74,7 @@ void add_await(CLI::App& app, Invocation& invocation) {
   });
 }
 
+// cancel, preload and evict: one word that names a job or a key, and one call.
 void add_named(CLI::App& app, Invocation& invocation, const char* name, const char* description,
                const char* example, const char* what,
                base::Result<Answer> (*work)(const JobFlags&, Session&)) {
@@ -139,6 +144,7 @@ void add_client_commands(CLI::App& app, Invocation& invocation) {
   add_top(app, invocation);
 }
 
+// Part of the group `cuzk bench`, and here because it takes the flags of a client.
 void add_load_command(CLI::App& group, Invocation& invocation) {
   const auto flags = std::make_shared<LoadFlags>();
   CLI::App* command = add_command(

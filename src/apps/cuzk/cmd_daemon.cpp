@@ -1,4 +1,7 @@
 // cuzk daemon: flags.
+//
+// Few, because a daemon is configured by its file: only what differs between two that share one
+// (addresses, the log's level). They replace what the file says and are applied again with SIGHUP.
 #include <memory>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,7 @@
 // cuzk filecoin prove: commit phase 2.
+//
+// Parameters are found by name in a folder rather than given as a file: the C1 says which are
+// needed, and the wrong ones cost a failed proof of minutes.
 #include <memory>
 
 #include <CLI/CLI.hpp>

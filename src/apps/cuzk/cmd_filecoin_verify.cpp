@@ -1,4 +1,7 @@
 // cuzk filecoin verify: public statements in, yes or no out.
+//
+// Every statement is a flag, as the chain knows it. There is none for public inputs: a verifier
+// that took them from the prover would verify nothing.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +12,8 @@
 namespace cuzk::apps {
 namespace {
 
+// Also those of updates, which have commitments too. Which flags a kind uses is checked with the
+// work, as it depends on the value of --kind.
 void add_porep_options(CLI::App& command, VerifyFilecoinRequest& request) {
   CLI::Option* number = command.add_option("--registered-proof", request.registered_proof,
                                            "Number of the registered proof");

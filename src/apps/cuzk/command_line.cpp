@@ -1,4 +1,7 @@
 // The frame of the command line: parse, run, print, exit code.
+//
+// An answer or an error leaves the process here, as text or JSON, and an answer that could not be
+// written whole is an error. A library's exceptions end here too. Sub-commands are in cmd_*.cpp.
 #include "apps/cuzk/command_line.h"
 
 #include <charconv>
@@ -55,6 +58,7 @@ int answer_with(const std::string& text, int exit_code) {
                       false);
 }
 
+// Asked before parsing, for errors of parsing have to be told in the wanted form too.
 bool asks_for(int count, char** arguments, std::string_view flag) {
   for (int i = 1; i < count; ++i) {
     if (arguments[i] == flag) return true;
@@ -151,7 +155,10 @@ base::Status set_memory_budget(const std::string& text) {
   return base::ok_status();
 }
 
+// The settings that concern the whole process come before any work: a CPU level that was asked for
+// and is not there is an error, not a slower run.
 int run_action(const Invocation& invocation) {
+  CUZK_ASSERT(invocation.action != nullptr);  // the parser demands a sub-command
   if (const base::Status level = base::cpu_level_request(); !level.ok()) {
     return report_error(level.error(), invocation.common.json);
   }
@@ -161,6 +168,7 @@ int run_action(const Invocation& invocation) {
   base::set_thread_count(invocation.common.threads);
   Session session(invocation.common);
   const base::Result<Answer> answer = run_guarded(invocation.action, session);
+  // Before anything is printed: the progress line would stand in the midst of it.
   session.end_progress();
   if (!answer.ok()) return report_error(answer.error(), invocation.common.json);
   return answer_with(invocation.common.json ? answer->to_json() : answer->to_text(),
@@ -189,6 +197,8 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::strin
   return command;
 }
 
+// By way of a function, because an empty path has to be refused when it is given and cannot be told
+// from an option that was not.
 CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesystem::path& target,
                       const std::string& description) {
   const auto set = [&target](const std::string& text) { target = text; };
@@ -224,6 +234,7 @@ int run_command_line(int argument_count, char** arguments) {
   if (argument_count == 2 && std::string_view(arguments[1]) == kEngineWorkerArgument) {
     return run_engine_worker();
   }
+  // The daemon takes the signals over later, with handlers of its own.
   base::install_interrupt_handlers();
   const bool json = asks_for(argument_count, arguments, "--json");
   Invocation invocation;
@@ -245,12 +256,14 @@ int run_command_line(int argument_count, char** arguments) {
   add_client_commands(app, invocation);
   add_config_commands(app, invocation);
   add_bench_commands(app, invocation);
+  // After all commands are there, for it goes through their options.
   demand_whole_numbers(app);
   if (const auto error = unknown_command(app, argument_count, arguments)) {
     return report_error(*error, json);
   }
   try {
     app.parse(argument_count, arguments);
+    // The library tells success by exceptions; help and version are answers, not errors.
   } catch (const CLI::CallForHelp&) {
     return answer_with(app.help(), kExitYes);
   } catch (const CLI::Success& asked) {  // version

@@ -1,4 +1,8 @@
 // The sub-commands. Each adds itself to the parser and, when it is the chosen one, sets the action.
+//
+// Parsing and work are apart: a cmd_*.cpp knows CLI11 and fills a request, a job_*.cpp takes the
+// request and knows no command line. Requests are shared pointers held by the closures, because the
+// parser writes into them after the function that made them has returned.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +18,8 @@ class Option;
 
 namespace cuzk::apps {
 
-// What the parser fills: the options of every sub-command and the chosen action.
+// What the parser fills: the options of every sub-command and the chosen action, which is empty
+// until a sub-command was recognised. It outlives the parser's callbacks, which refer to it.
 struct Invocation {
   CommonOptions common;
   Action action;

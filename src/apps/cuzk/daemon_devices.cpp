@@ -1,4 +1,8 @@
 // Cards are asked for once, at the start.
+//
+// Of one that cannot be used the reason is kept as a remark for the log, unless the configuration
+// names it: then the daemon must not start without it. With share_proofs all usable cards stand as
+// one device, which the scheduler sees as such.
 #include "apps/cuzk/daemon_devices.h"
 
 #include <algorithm>
@@ -59,6 +63,7 @@ base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
   device.critical_worker_count = kCriticalWorkers;
   CUZK_TRY(device.bls12_381, cuda::make_backend<curve::Bls12_381>(options));
   CUZK_TRY(device.bn254, cuda::make_backend<curve::Bn254>(options));
+  CUZK_ASSERT(device.bls12_381 != nullptr && device.bn254 != nullptr);
   device.free_and_total_bytes = [uuid = report.uuid] { return memory_of(uuid); };
   device.streamed_and_shared_bytes = [index = report.index] { return streamed_by({index}); };
   return device;
@@ -67,6 +72,7 @@ base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
 // Cards that make each proof together, as one device.
 base::Result<engine::ProvingDevice> make_shared_card(const std::vector<cuda::DeviceReport>& reports,
                                                      const service::Config::Gpus& config) {
+  CUZK_ASSERT(reports.size() > 1);
   cuda::SplitOptions split;
   engine::ProvingDevice device;
   device.name = fmt::format("{} cards together", reports.size());
@@ -128,6 +134,7 @@ base::Result<DaemonDevices> find_cards(const service::Config::Gpus& config) {
                                           card.error().message));
     }
   }
+  CUZK_ASSERT(cards.devices.size() == usable.size());
   if (cards.devices.empty()) return Error{ErrorKind::kUnavailable, "no card can be used"};
   if (config.share_proofs && usable.size() > 1) {
     CUZK_TRY(auto shared, make_shared_card(usable, config));
@@ -152,6 +159,7 @@ base::Result<DaemonDevices> find_devices(const service::Config::Gpus& config) {
       found.remarks.push_back("no card is used: " + cards.error().message);
     }
   }
+  CUZK_ASSERT(config.cpu != CpuUse::kNever || !found.devices.empty());
   if (config.cpu == CpuUse::kNever) return found;
   engine::ProvingDevice cpu = make_cpu_device();
   cpu.fallback_only = !found.devices.empty();

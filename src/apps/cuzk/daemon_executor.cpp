@@ -1,4 +1,9 @@
 // The proving process gets the effective configuration and makes its own table of kinds.
+//
+// The same pipeline is made in either place: with pipeline.worker_process in a child, which is this
+// program started anew with one word, so that a crash in a proof or a driver costs the child alone;
+// without it in the daemon itself. The child reads no configuration file: what the daemon made of
+// its own, flags included, is sent as TOML.
 #include "apps/cuzk/daemon_executor.h"
 
 #include <cstdlib>
@@ -62,6 +67,7 @@ base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
   return std::unique_ptr<engine::Executor>(std::move(made));
 }
 
+// In the proving process: `setup` is what the daemon sent, TOML of our own making.
 base::Result<engine::WorkerParts> make_worker(base::ByteSpan setup,
                                               engine::ExecutorEvents& events) {
   const std::string_view toml(reinterpret_cast<const char*>(setup.data()), setup.size());
@@ -104,6 +110,7 @@ base::Result<DaemonExecutor> make_daemon_executor(const Config& config, const Jo
   options.command = {"/proc/self/exe", kEngineWorkerArgument};
   const std::string toml = service::to_toml(config, true);
   options.setup.assign(toml.begin(), toml.end());
+  CUZK_ASSERT(options.command.size() == 2);  // as run_command_line() recognises it
   CUZK_TRY(auto started, engine::WorkerProcess::start(std::move(options), events));
   out.process = started.get();
   out.executor = std::move(started);

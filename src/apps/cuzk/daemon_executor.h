@@ -19,6 +19,8 @@ inline constexpr char kEngineWorkerArgument[] = "engine-worker";
 // Filecoin's parameters and the circuits of the configuration. Errors as make_job_kinds.
 base::Result<JobKinds> daemon_job_kinds(const service::Config& config);
 
+// The executor as the engine owns it; `process` borrows from it, for what only a process can be
+// told (its log level).
 struct DaemonExecutor {
   std::unique_ptr<engine::Executor> executor;
   engine::WorkerProcess* process = nullptr;  // the same one, where it is a process of its own

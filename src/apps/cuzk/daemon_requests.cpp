@@ -1,4 +1,8 @@
 // One table of kinds; each with the fields that its reader takes (apps/jobs).
+//
+// The wire has zeros where a client said nothing, a job input has no field there; the difference is
+// made here, kind by kind. Only what can be told without reading proofs is checked: that they are
+// there and that commitments have their length.
 #include "apps/cuzk/daemon_requests.h"
 
 #include <algorithm>
@@ -19,6 +23,8 @@ using service::ProofRequest;
 
 constexpr std::size_t kNodeBytes = 32;
 
+// A kind's names on both sides and how urgent it is by itself: winning PoSt has an epoch, window
+// PoSt a deadline, the others time.
 struct KindRow {
   ProofKind kind;
   const char* engine_name;
@@ -31,7 +37,9 @@ constexpr KindRow kKinds[] = {
     {ProofKind::kWindowPost, "window-post", "window-post", engine::Priority::kHigh},
     {ProofKind::kWinningPost, "winning-post", "winning-post", engine::Priority::kCritical},
 };
+static_assert(std::size(kKinds) == 4);  // every kind of the wire but kUnspecified
 
+// As hex, which is how a job input has them. Error with the field's name.
 base::Status add_node(InputFields& fields, const char* name, const base::Bytes& bytes) {
   if (bytes.size() != kNodeBytes) {
     return Error{ErrorKind::kInvalidArgument,
@@ -41,10 +49,12 @@ base::Status add_node(InputFields& fields, const char* name, const base::Bytes& 
   return base::ok_status();
 }
 
+// Zero is what the wire has for "not said".
 void add_unless_zero(InputFields& fields, const char* name, std::uint64_t value) {
   if (value != 0) fields.emplace(name, value);
 }
 
+// The sentence has the field and the index that the client knows.
 base::Status check_proofs(const ProofRequest& request) {
   if (request.kind == ProofKind::kPorep) {
     if (!request.vanilla_proof.empty()) return base::ok_status();
@@ -65,6 +75,8 @@ base::Status check_proofs(const ProofRequest& request) {
   return base::ok_status();
 }
 
+// `registered_proof` is left out for PoRep where it is zero, as the C1 tells it; PoSt and update
+// have no other source, so a zero is a number there and means what number 0 means.
 base::Result<InputFields> fields_of(const ProofRequest& request) {
   InputFields fields;
   add_unless_zero(fields, "sector_size", request.sector_size);
@@ -93,9 +105,11 @@ base::Result<InputFields> fields_of(const ProofRequest& request) {
   return fields;
 }
 
+// `fields` and `parts` are copied into one run of bytes, so the request they come from may go.
 engine::SubmitRequest job_of(std::string request_id, const char* kind,
                              std::optional<std::int64_t> deadline_ms, engine::Priority priority,
                              const InputFields& fields, const std::vector<base::ByteSpan>& parts) {
+  CUZK_ASSERT(!parts.empty());
   engine::SubmitRequest job;
   job.request_id = std::move(request_id);
   job.kind = kind;
@@ -127,6 +141,7 @@ base::Result<engine::SubmitRequest> proof_job(ProofRequest request) {
 
 base::Result<engine::SubmitRequest> circuit_job(service::CircuitRequest request,
                                                 const CircomCircuits& circuits) {
+  // Asked here though the reader would ask too: the daemon knows what to advise.
   const std::vector<std::string> names = circuits.names();
   if (std::find(names.begin(), names.end(), request.circuit) == names.end()) {
     return Error{ErrorKind::kNotFound,

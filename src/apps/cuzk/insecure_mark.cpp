@@ -1,4 +1,8 @@
 // The file beside a development key: one line for people, one with the digest of the key.
+//
+// The digest binds the mark to the verifying key: a real key that takes the place of a development
+// one must not be called insecure. Where the file cannot be read or has no digest the answer is
+// yes: a warning too many costs less than one too few.
 #include "apps/cuzk/insecure_mark.h"
 
 #include <string>
@@ -12,6 +16,7 @@ namespace cuzk::apps {
 namespace {
 
 constexpr std::string_view kDigestLabel = "sha256 of the verifying key: ";
+// More than the sentence, the name and the digest take; what is larger is no mark of ours.
 constexpr std::uint64_t kMarkBytesMax = 1 << 16;
 
 std::filesystem::path mark_path(const std::filesystem::path& key) {

@@ -1,4 +1,7 @@
 // The table, the trace and the picture of replayed runs.
+//
+// Text and figures come from the engine (engine/incident.h); here they become files and an answer.
+// Outputs are checked before the replay, so that a wrong path costs no time.
 #include "apps/cuzk/job_bench.h"
 
 #include <utility>
@@ -19,7 +22,9 @@ base::Error invalid(std::string sentence) {
   return {base::ErrorKind::kInvalidArgument, std::move(sentence)};
 }
 
+// A run's figures beside the published ones; a column of the table, and more than it has room for.
 Json row_json(const engine::IncidentRow& row) {
+  CUZK_ASSERT(row.scenario.options.proof_count > 0);
   const engine::SimulationResult& result = row.result;
   Json json;
   json["name"] = row.scenario.name;

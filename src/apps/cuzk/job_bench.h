@@ -1,4 +1,7 @@
 // Replays of the engine's memory incident, behind `cuzk bench incident`.
+//
+// Nothing is proved and no clock is waited for: engine/incident.h simulates. Only --allocations
+// really allocates, for what an allocator keeps cannot be simulated.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +12,7 @@
 
 namespace cuzk::apps {
 
+// As the flags were given; which of them go together is checked by bench_incident().
 struct IncidentRequest {
   std::string only;                   // a case by name; empty: all
   bool has_own = false;               // instead of the cases, run `own`

@@ -1,4 +1,8 @@
 // Tables of loads for people, the same as JSON, trace and picture as files.
+//
+// A run is good when every job has a valid proof, nothing is left over, and memory kept to the
+// budget. Times are no part of the verdict: they are the machine's, and are printed beside the
+// floors below which they cannot fall.
 #include "apps/cuzk/job_bench_engine.h"
 
 #include <charconv>
@@ -40,6 +44,7 @@ Json resident_json(const engine::Resident& resident) {
           {"threads", resident.thread_count}};
 }
 
+// All that a run measured, under names that bench/engine/trial_verdict.py reads.
 Json run_json(const EngineBenchRun& run) {
   const LoadResult& result = run.result;
   Json stages = Json::object();
@@ -104,6 +109,7 @@ std::string table(const std::vector<EngineBenchRun>& runs) {
 }
 
 Answer runs_answer(const std::vector<EngineBenchRun>& runs) {
+  CUZK_ASSERT(!runs.empty());
   bool good = true;
   Json list = Json::array();
   for (const EngineBenchRun& run : runs) {
@@ -122,6 +128,8 @@ base::Result<Answer> critical_answer(EngineBench& bench, const EngineLoadRequest
                                      Session& session) {
   CUZK_TRY(const auto wait,
            bench.critical(request.critical_count, request.low_count, session.control()));
+  // Each critical job ran twice, in an idle engine and in a full one.
+  CUZK_ASSERT(wait.valid_count <= 2 * wait.count);
   const bool all_valid = wait.valid_count == 2 * wait.count;
   Answer answer(fmt::format("{} critical jobs while {} low ones fill the engine.", wait.count,
                             wait.low_count),
@@ -177,6 +185,7 @@ base::Result<Answer> bench_engine(const EngineLoadRequest& request, Session& ses
   options.folder = request.folder.empty() ? std::filesystem::temp_directory_path() /
                                                 fmt::format("cuzk-bench-{}", ::getuid())
                                           : request.folder;
+  // Both are of small circuits alone, so the parameters of a PoRep need not be made.
   if (request.soak_count != 0 || request.critical) options.porep_count = 0;
   double factor = 0;
   CUZK_TRY_STATUS(choose_budget(request, options.settings, factor));

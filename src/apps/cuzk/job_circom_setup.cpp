@@ -1,4 +1,8 @@
 // Development keys for circom circuits.
+//
+// The secrets are drawn in this process and forgotten with it; nobody can know that they were, and
+// so such a key protects nothing. The order of writing keeps an interrupted run from leaving a key
+// that looks like a real one.
 #include <memory>
 #include <utility>
 
@@ -52,6 +56,7 @@ base::Result<Answer> setup_over(const CircomSetupRequest& request, const MappedF
 }  // namespace
 
 base::Result<Answer> setup_circom(const CircomSetupRequest& request, Session& session) {
+  // Before the circuit is read: a key that may not be replaced would be made in vain.
   CUZK_TRY_STATUS(check_outputs({{"--zkey", request.zkey}, {"--vkey", request.verifying_key}},
                                 {request.r1cs},
                                 request.force ? Overwrite::kReplace : Overwrite::kRefuse));

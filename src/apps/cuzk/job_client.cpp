@@ -1,4 +1,8 @@
 // Waiting for jobs and asking about them.
+//
+// Answers of the daemon are JSON with the fields of the proto files; one that is missing is taken
+// as its default, so that a client serves daemons that are older or newer. Words of the daemon and
+// ids of jobs are shown through printable(), for they may come from anybody.
 #include "apps/cuzk/job_client.h"
 
 #include <algorithm>
@@ -21,6 +25,7 @@ using nlohmann::ordered_json;
 
 constexpr double kMsPerSecond = 1000;
 
+// A field of text, empty where it is absent.
 std::string word(const ordered_json& object, const char* name) {
   return object.value(name, std::string());
 }
@@ -28,6 +33,7 @@ std::string word(const ordered_json& object, const char* name) {
 // Shows a job's partitions on the progress line while somebody else waits for its end.
 class ProgressWatch {
  public:
+  // Over a call of its own, beside the one that waits. Dropping it asks the call to stop and joins.
   ProgressWatch(service::Client& client, std::string id, Session& session)
       : thread_([&client, id = std::move(id), &session](const std::stop_token& stop) {
           const auto job = client.find(id);
@@ -51,6 +57,8 @@ class ProgressWatch {
   std::jthread thread_;
 };
 
+// Of a circuit's result the two documents are written together: a proof without its public values
+// is of no use.
 base::Status write_result(const base::Bytes& result, const ResultFiles& files) {
   if (!files.out.empty()) CUZK_TRY_STATUS(base::write_file(files.out, base::ByteSpan(result)));
   if (files.proof.empty() && files.public_values.empty()) return base::ok_status();
@@ -82,6 +90,7 @@ void add_times(Answer& answer, const ordered_json& job, bool shown) {
   }
 }
 
+// Headline and exit code follow from state and `timed_out`: pending, proved, or over without proof.
 Answer job_answer(const ordered_json& job, std::size_t result_bytes, bool timed_out) {
   const std::string state = word(job, "state"), id = word(job, "job_id");
   const bool done = state == "completed";
@@ -120,6 +129,7 @@ base::Status check_result_files(const ResultFiles& files,
 base::Result<Answer> wait_for_job(service::Client& client, const std::string& id,
                                   std::optional<std::chrono::milliseconds> timeout,
                                   const ResultFiles& files, Session& session) {
+  // The watch ends with this block, before the progress line that it writes to.
   base::Result<service::Client::Awaited> awaited = [&] {
     const ProgressWatch watch(client, id, session);
     return client.await(id, timeout, session.stop_token());
@@ -138,6 +148,7 @@ base::Result<Answer> wait_for_job(service::Client& client, const std::string& id
   return job_answer(awaited->job, awaited->result.size(), awaited->timed_out);
 }
 
+// All that can be wrong on this side is told before the daemon is called.
 base::Result<Answer> await_job(const AwaitFlags& flags, Session& session) {
   std::optional<std::chrono::milliseconds> timeout;
   if (!flags.timeout.empty()) {
@@ -215,11 +226,14 @@ base::Result<Answer> list_jobs(const ListFlags& flags, Session&) {
                                                                     parts.value("total", 0)),
                          ms / kMsPerSecond);
   }
+  CUZK_ASSERT(jobs.size() <= flags.limit);
   Answer answer(jobs.empty() ? "no such job is kept" : table);
   answer.add("jobs", jobs, "");
   return answer;
 }
 
+// For people a line a device, key and kind; for programs the daemon's whole answer, member by
+// member.
 base::Result<Answer> show_status(const ClientFlags& flags, Session&) {
   CUZK_TRY(const auto client, make_client(flags));
   CUZK_TRY(const ordered_json status, client->status());

@@ -28,6 +28,7 @@ struct ResultFiles {
 base::Status check_result_files(const ResultFiles& files,
                                 const std::vector<std::filesystem::path>& inputs);
 
+// As typed: what is empty or zero was not said. Files are read by prepare_job().
 struct SubmitFlags {
   ClientFlags client;
   std::string id, priority;
@@ -57,6 +58,7 @@ struct JobFlags {
   ClientFlags client;
   std::string id;  // of a job, or a circuit's name
 };
+// Each is one call of service::Client and a sentence about its answer.
 base::Result<Answer> cancel_job(const JobFlags& flags, Session& session);
 base::Result<Answer> preload_key(const JobFlags& flags, Session& session);
 base::Result<Answer> evict_key(const JobFlags& flags, Session& session);
@@ -75,6 +77,8 @@ struct TopFlags {
   double interval_s = 1;
   bool once = false;
 };
+// Draws until q, Ctrl-C or an error of the daemon. One look as an answer with `once`, under --json,
+// and where standard output is no terminal.
 base::Result<Answer> run_top(const TopFlags& flags, Session& session);
 
 struct LoadFlags {
@@ -88,14 +92,17 @@ struct LoadFlags {
   std::string status_interval = "100ms";  // between questions for the status; "0": none
   bool leave_open = false;                // with a rate: jobs that are open at the end are left
 };
+// Sends, awaits, and answers with quantiles. Exit code "no" when a job that was awaited is not
+// proved, or nothing was sent.
 base::Result<Answer> bench_load(const LoadFlags& flags, Session& session);
 
-// A submission by its flags, with the files read.
+// A submission by its flags, with the files read; exactly one of the two is there.
 struct PreparedJob {
   std::optional<service::CircuitRequest> circuit;
   std::optional<service::ProofRequest> proof;
 };
 base::Result<PreparedJob> prepare_job(const SubmitFlags& flags);
+// The daemon's answer to the submission, which is not the end of the job.
 base::Result<nlohmann::ordered_json> send_job(service::Client& client, const PreparedJob& job);
 
 // Waits with a progress line; writes the files of a completed job; answers with its times.

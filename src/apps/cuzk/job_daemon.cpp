@@ -1,4 +1,9 @@
 // The parts of a daemon in the order in which they begin; they end in reverse.
+//
+//   kinds -> engine (journal, executor) -> metrics -> observer -> doors -> preloading -> signals
+//
+// Each part refers to those before it and to none after, so the order of the locals in run_daemon()
+// is what makes it safe. Doors open when the jobs of the journal go on already.
 #include "apps/cuzk/job_daemon.h"
 
 #include <algorithm>
@@ -35,10 +40,12 @@ using base::log;
 using base::LogLevel;
 using service::Config;
 
+// How often health is looked at while no signal comes.
 constexpr std::chrono::milliseconds kLookAgain{1'000};
 // A proving process that crashed is back by then.
 constexpr std::chrono::seconds kUnhealthyPatience{5};
 
+// `process` belongs to the engine and lives as long as it.
 struct OpenedEngine {
   std::unique_ptr<engine::Engine> engine;
   engine::WorkerProcess* process = nullptr;  // the engine's, where proving has one of its own
@@ -60,6 +67,7 @@ base::Result<OpenedEngine> open_engine(const Config& config, const JobKinds& kin
     return std::move(made.executor);
   };
   CUZK_TRY(out.engine, engine::Engine::open(options, kinds.types, make));
+  CUZK_ASSERT(out.engine != nullptr);
   return out;
 }
 
@@ -74,6 +82,7 @@ void tell_opened(const Config& config, const engine::EngineReport& report) {
   }
 }
 
+// One line a job, at the level of its end. A job that is gone by then (retention) has none.
 void log_end(engine::Engine& engine, const engine::EngineEvent& event) {
   if (event.kind != engine::EngineEvent::Kind::kEnded) return;
   const auto job = engine.find(event.request_id);
@@ -87,6 +96,7 @@ void log_end(engine::Engine& engine, const engine::EngineEvent& event) {
                   failure ? ": " + printable(failure->message) : std::string()));
 }
 
+// The kind of a failure is looked up, not sent with the event: events are many and failures few.
 std::unique_ptr<service::Metrics> make_metrics(engine::Engine& engine) {
   service::Metrics::Names names;
   names.public_kind = public_kind_name;
@@ -122,6 +132,7 @@ void reload(service::Daemon& daemon, engine::WorkerProcess* process, const Daemo
     log(LogLevel::kError, "SIGHUP: the configuration stays as it was: " + loaded.error().message);
     return;
   }
+  // The daemon takes over what can change while it runs; the rest is named and stays.
   const service::ReloadPlan plan = daemon.reload(loaded->config);
   service::use_log_format(daemon.config().logging.format);
   if (process != nullptr) process->set_log_level(daemon.config().logging.level);
@@ -154,11 +165,13 @@ base::Status serve(service::Daemon& daemon, const OpenedEngine& opened,
     const service::Readiness state = service::readiness(opened.engine->report());
     const auto now = std::chrono::steady_clock::now();
     if (state.ready) healthy_at = now;
+    // Asked each time, because a reload may change it. Patience begins anew with each healthy look.
     if (!daemon.config().daemon.exit_when_unhealthy) continue;
     if (now - healthy_at >= kUnhealthyPatience) return Error{ErrorKind::kUnavailable, state.reason};
   }
 }
 
+// What the doors may call. It refers to engine and metrics, which outlive the doors.
 service::Backend backend_of(engine::Engine& engine, const JobKinds& kinds,
                             service::Metrics& metrics) {
   service::Backend backend;
@@ -180,6 +193,7 @@ Answer stopped_answer(bool idle, const engine::EngineReport& report) {
   return answer;
 }
 
+// Nothing but TOML, so that the output is a configuration.
 Answer effective_answer(const Config& config) {
   std::string text = service::to_toml(config);
   if (text.ends_with('\n')) text.pop_back();
@@ -197,6 +211,8 @@ base::Result<service::LoadedConfig> daemon_config(const DaemonRequest& request,
     CUZK_TRY(loaded, service::load_config(request.config));
   }
   Config& config = loaded.config;
+  // Flags replace the file's addresses and do not add to them: who says where to listen means there
+  // alone.
   if (!request.listen.empty()) config.daemon.listen.clear();
   for (const std::string& text : request.listen) {
     CUZK_TRY(const service::Address address, service::parse_address(text));
@@ -214,6 +230,7 @@ base::Result<service::LoadedConfig> daemon_config(const DaemonRequest& request,
   if (request.log_level == "warn") config.logging.level = LogLevel::kWarning;
   if (common.threads != 0) config.synthesis.threads = common.threads;
   if (!common.memory.empty()) config.memory.total_budget = common.memory;
+  // Once more, as a whole: a flag may contradict what the file says elsewhere.
   CUZK_TRY_STATUS(service::check_config(config));
   return loaded;
 }
@@ -225,6 +242,7 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   // The journal holds witnesses: what the daemon makes is its user's alone. (Sockets have
   // daemon.socket_mode.)
   ::umask(S_IRWXG | S_IRWXO);
+  // Before anything starts that a signal should end in an orderly way.
   take_daemon_signals();
   session.end_progress();
   base::set_log_level(config.logging.level);
@@ -232,6 +250,7 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   base::set_thread_count(config.synthesis.threads);
   for (const std::string& warning : loaded.warnings) log(LogLevel::kWarning, warning);
 
+  // Kinds before the engine: opening it reads the journal's jobs, which need their kinds.
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
   CUZK_TRY(const OpenedEngine opened, open_engine(config, kinds));
   const std::unique_ptr<engine::Engine>& engine = opened.engine;
@@ -251,10 +270,12 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
     }));
   }
   service::Daemon daemon(config, backend, std::move(doors));
+  // All doors or none. From here on jobs come in.
   CUZK_TRY_STATUS(daemon.start());
   for (const std::string& address : daemon.addresses()) {
     log(LogLevel::kInfo, "listening on " + address);
   }
+  // After the doors: loading takes minutes, in which the daemon answers and proves.
   const std::jthread loading = preload(*engine, config.srs.load_at_start);
   const service::Supervisor supervisor;
   supervisor.ready("serving");

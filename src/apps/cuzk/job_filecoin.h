@@ -1,4 +1,7 @@
 // The work behind the Filecoin commands, free of any command line.
+//
+// Each request has text where a user types text, because what is wrong with it should be told with
+// the flag's name; filecoin/ itself knows no flags. Folders and files are checked before the work.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +28,7 @@ base::Result<filecoin::RegisteredSeal> choose_seal_proof(const filecoin::SectorS
 // 32 bytes of hex, or random ones below 2^254 where the text is empty.
 base::Result<filecoin::Node> node_or_random(const std::string& hex, std::string_view what);
 
+// Data beyond the sector's room is an error; what is short is filled up with zeros.
 struct SealSectorRequest {
   std::string sector_size;
   std::optional<unsigned> registered_proof;
@@ -75,6 +79,8 @@ struct VerifyFilecoinRequest {
   std::optional<std::uint64_t> miner_id, sector;
   std::vector<std::string> replicas;  // "SECTOR:COMM_R_HEX"
 };
+// Exit code "no" for a proof that does not verify, or has not the length of its partitions; errors
+// for statements that are missing, contradict each other, or are not of this kind.
 base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request);
 
 // Which PoRep the request is about: the registered proof's, or that of the registered proof whose

@@ -1,4 +1,7 @@
 // Development parameters of Filecoin circuits.
+//
+// Written under the names that the network's tools look for, so those tools take them; hence the
+// mark beside them, and the refusal to replace what is there.
 #include <string_view>
 
 #include <fmt/format.h>
@@ -18,6 +21,7 @@ namespace {
 using filecoin::CircuitKind;
 using Shape = r1cs::Shape<filecoin::Fr>;
 
+// Four files with one stem, in the order that an interruption cannot turn into a trap.
 base::Status write_all(const MakeParamsRequest& request, const std::string& name,
                        const filecoin::SectorShape& shape, const formats::BlsProvingKey& key,
                        Session& session) {

@@ -1,4 +1,7 @@
 // Sealing a sample sector and opening its challenges.
+//
+// A sector's folder is complete when its manifest is there: it is written last, and removed first
+// when a sector is replaced, so that an interrupted run leaves remains and no damaged sector.
 #include <algorithm>
 #include <string_view>
 
@@ -31,6 +34,7 @@ base::Bytes sample_data(std::uint64_t byte_count) {
   return data;
 }
 
+// At most what the sector holds; a larger file is an error of the reader.
 base::Result<base::Bytes> sector_data(const SealSectorRequest& request,
                                       const filecoin::SectorShape& shape) {
   const std::uint64_t capacity = shape.unpadded_byte_count();
@@ -50,6 +54,7 @@ base::Status check_no_sector(const std::filesystem::path& folder) {
                fmt::format("{}: holds a sector already; --force replaces it", folder.string())};
 }
 
+// --data may lie in the folder that --dir names; it must not be a file that sealing replaces.
 base::Status check_data_is_no_output(const SealSectorRequest& request) {
   if (request.data.empty()) return base::ok_status();
   for (const auto& file : filecoin::sector_files(request.folder)) {
@@ -82,6 +87,8 @@ base::Result<filecoin::RegisteredSeal> choose_seal_proof(const filecoin::SectorS
   }
   for (unsigned i = 0; i < filecoin::kRegisteredSealCount; ++i) {
     CUZK_TRY(const auto proof, filecoin::registered_seal(i));
+    // The table of registered proofs decides what the default is; shapes are compared by their
+    // place in the table of shapes.
     if (proof.shape == &shape && proof.api_version == filecoin::ApiVersion::kV1_1_0 &&
         proof.kind == filecoin::PorepKind::kInteractive) {
       return proof;
@@ -93,6 +100,7 @@ base::Result<filecoin::RegisteredSeal> choose_seal_proof(const filecoin::SectorS
 
 base::Result<Node> node_or_random(const std::string& hex, std::string_view what) {
   if (!hex.empty()) return filecoin::node_from_hex(hex, what);
+  // A field element: the two top bits of the last byte are cleared, as everywhere in the protocol.
   Node node;
   CUZK_TRY_STATUS(base::fill_random(node));
   return filecoin::masked(node);

@@ -1,4 +1,8 @@
 // Verification against what the chain knows: all public inputs are derived here.
+//
+// Flags become a claim, a claim becomes one list of inputs a partition, and only then is the proof
+// looked at. "Not valid" is an answer; statements that are missing or contradict each other are
+// errors, since no proof could be judged by them.
 #include <charconv>
 #include <utility>
 #include <vector>
@@ -28,6 +32,7 @@ using PublicInputs = std::vector<std::vector<Fr>>;  // one list a partition
 // 128 partitions of a proof is far above any kind.
 constexpr std::uint64_t kProofBytesMax = 128 * groth16::kProofBytes;
 
+// `flag` may name several, with "or".
 Error missing(const char* flag, const std::string& kind) {
   return {ErrorKind::kInvalidArgument, fmt::format("--kind {} needs {}", kind, flag)};
 }
@@ -68,6 +73,7 @@ base::Status check_flags(const VerifyFilecoinRequest& request, filecoin::Circuit
 
 // A version given beside a number must be the number's own.
 base::Status check_version(const VerifyFilecoinRequest& request, filecoin::ApiVersion of_number) {
+  CUZK_ASSERT(request.registered_proof.has_value());
   if (request.api_version.empty()) return base::ok_status();
   CUZK_TRY(const auto given, filecoin::api_version_by_name(request.api_version));
   if (given == of_number) return base::ok_status();
@@ -77,6 +83,8 @@ base::Status check_version(const VerifyFilecoinRequest& request, filecoin::ApiVe
                   request.api_version, *request.registered_proof, filecoin::to_string(of_number))};
 }
 
+// The statement is taken together from flags in the order in which the help lists them; the first
+// that is missing is told.
 base::Result<PublicInputs> porep_inputs(const VerifyFilecoinRequest& request,
                                         const filecoin::SectorShape& shape) {
   filecoin::SealClaim seal;
@@ -104,6 +112,7 @@ base::Result<PublicInputs> porep_inputs(const VerifyFilecoinRequest& request,
   return inputs;
 }
 
+// "SECTOR:COMM_R_HEX": a decimal number and 64 digits of hex.
 base::Result<filecoin::PostSector> post_sector(const std::string& text) {
   filecoin::PostSector sector;
   const std::size_t colon = text.find(':');
@@ -201,6 +210,7 @@ base::Result<PublicInputs> derive_inputs(const VerifyFilecoinRequest& request) {
   return Error{ErrorKind::kInternal, "a kind without public inputs"};
 }
 
+// `reason` is empty for a valid proof.
 Answer verdict(const VerifyFilecoinRequest& request, std::size_t partition_count,
                const std::string& reason) {
   const bool valid = reason.empty();
@@ -253,8 +263,10 @@ base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request) {
         fmt::format("{}: {} bytes, expected {} ({} partitions of {})", name, bytes.size(),
                     inputs.size() * groth16::kProofBytes, inputs.size(), groth16::kProofBytes));
   }
+  CUZK_ASSERT(!inputs.empty());
   const auto proofs = groth16::decode_proofs(bytes, name);
   if (!proofs.ok()) return verdict(request, inputs.size(), proofs.error().message);
+  CUZK_ASSERT(proofs->size() == inputs.size());  // of the length that was checked above
   for (std::size_t part = 0; part < inputs.size(); ++part) {
     CUZK_TRY(const bool valid, groth16::verify<Bls12_381>(key, inputs[part], (*proofs)[part]));
     if (valid) continue;

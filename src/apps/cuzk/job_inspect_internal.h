@@ -1,4 +1,7 @@
 // The parts of inspect, by family of files. For job_inspect*.cpp only.
+//
+// Files are mapped once, by inspect_file(); keys are handed on as shared pointers because a key
+// that was read refers to its file.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,7 @@
 // Measurements behind `cuzk bench ntt`, `msm` and `prove`, on the CPU or on a device.
+//
+// For judging a machine, not the code (bench/ has that): a figure a person can set beside that of
+// another machine, from the command that will do the work, with the result checked.
 #pragma once
 
 #include <filesystem>

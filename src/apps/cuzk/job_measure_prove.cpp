@@ -1,4 +1,7 @@
 // Whole proofs by several workers at once, over one backend.
+//
+// What counts is what several proofs take together, so they are timed as a whole. The first one is
+// told apart, since it loads what the others share, and memory is looked at while it is pending.
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -25,6 +28,7 @@ namespace {
 template <class F>
 class BitsAndSquares {
  public:
+  // Satisfied by its assignment from the start: rows and values are made in the same loop.
   explicit BitsAndSquares(std::size_t row_count) {
     shape_->input_count = 2;
     shape_->coefficients = {F::one(), -F::one()};
@@ -42,6 +46,7 @@ class BitsAndSquares {
         add(shape_->c, {{fresh, 0}});
         chain = fresh;
       } else {
+        // The top bit of a linear congruential generator (Knuth's MMIX): even enough for bits.
         state = state * 6364136223846793005u + 1442695040888963407u;
         assignment_->aux.push_bit(state >> 63 != 0);
         add(shape_->a, {{0, 0}, {fresh, 1}});
@@ -50,6 +55,7 @@ class BitsAndSquares {
       }
     }
   }
+  // Shared with every proof; nothing is written after the constructor.
   std::shared_ptr<const r1cs::Shape<F>> shape() const { return shape_; }
   std::shared_ptr<const r1cs::Assignment<F>> assignment() const { return assignment_; }
 
@@ -120,6 +126,7 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
   session.stage("first proof");
   CUZK_TRY(const FirstProof first, prove_first<C>(*backend, inputs));
   session.stage("proofs");
+  CUZK_ASSERT(request.proofs > 0 && request.workers > 0);
   std::atomic<unsigned> next{0};
   std::mutex mutex;
   std::optional<base::Error> failed;
@@ -133,6 +140,7 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
           if (proof.ok()) continue;
           const std::lock_guard lock(mutex);
           failed = proof.error();
+          // The others end with the proof that they are at.
           next = request.proofs;
         }
       });

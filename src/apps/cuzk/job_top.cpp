@@ -1,4 +1,7 @@
 // The loop of `cuzk top`: the terminal in its alternate screen, left as it was found.
+//
+// What is drawn is in top_screen.cpp, which knows no terminal. Keys are waited for in short pieces,
+// so q, Ctrl-C and the next look are each noticed within a moment.
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -22,6 +25,9 @@ constexpr std::size_t kColumnsDefault = 100, kRowsDefault = 40;
 constexpr milliseconds kKeyWait{50};
 constexpr std::chrono::minutes kRateSpan{1};
 
+// The terminal while the view is on: keys come singly and unseen, the cursor is hidden. Where
+// standard input is no terminal there are no keys, and only the screen is changed. The destructor
+// undoes both on every way out; a signal that ends the process at once does not come this way.
 class Terminal {
  public:
   Terminal() {
@@ -51,6 +57,7 @@ class Terminal {
     return ::poll(&one, 1, static_cast<int>(kKeyWait.count())) > 0 &&
            ::read(STDIN_FILENO, &key, 1) == 1 && (key == 'q' || key == 'Q');
   }
+  // One frame in one write, each line cleared behind its text, so that nothing flickers.
   static void draw(const std::vector<std::string>& lines) {
     std::string frame = "\x1b[H";
     for (const std::string& line : lines) frame += line + "\x1b[K\r\n";
@@ -64,6 +71,8 @@ class Terminal {
   bool has_keys_ = false;
 };
 
+// Columns and rows, one row less than there are: a line end in the last one would scroll. Asked for
+// each frame, as windows change.
 std::pair<std::size_t, std::size_t> terminal_size() {
   winsize size = {};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row < 2) {
@@ -77,6 +86,7 @@ class Watcher {
  public:
   explicit Watcher(service::Client& client) : client_(client) {}
 
+  // Two calls. The rate is that of proofs in the last minute, or since the first look.
   base::Result<TopView> look() {
     TopView view;
     CUZK_TRY(view.status, client_.status());
@@ -92,6 +102,7 @@ class Watcher {
     if (!seen_.empty() && completed < seen_.back().second) seen_.clear();  // another process
     seen_.emplace_back(now, completed);
     while (now - seen_.front().first > kRateSpan) seen_.pop_front();
+    CUZK_ASSERT(!seen_.empty());  // this look at least, which is no time ago
     const double minutes =
         std::chrono::duration<double, std::ratio<60>>(now - seen_.front().first).count();
     if (minutes > 0) {
@@ -102,6 +113,7 @@ class Watcher {
 
  private:
   service::Client& client_;
+  // When, and how many proofs were completed by then: ascending in both, the oldest in front.
   std::deque<std::pair<Clock::time_point, std::uint64_t>> seen_;
 };
 
@@ -123,6 +135,7 @@ base::Result<Answer> run_top(const TopFlags& flags, Session& session) {
     return answer;
   }
   const Terminal terminal;
+  CUZK_ASSERT(flags.interval_s > 0);  // the parser's range; else this would never rest
   auto next = Clock::now();
   while (!session.stop_token().stop_requested()) {
     const auto [columns, rows] = terminal_size();

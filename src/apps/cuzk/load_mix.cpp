@@ -1,4 +1,7 @@
 // Pairs of a name and a value between commas; the flags of `cuzk submit` under other names.
+//
+// A share becomes the flags that `submit` would have been given, and prepare_job() makes a job of
+// them, so both commands check alike. A path with a comma cannot be given.
 #include "apps/cuzk/load_mix.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // What a load run found, and its figures.
+//
+// Pure: from samples to an answer, so that tests see each figure. Who gathers them is job_load.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +12,8 @@
 
 namespace cuzk::apps {
 
+// One submission and what became of it: it is completed, or unawaited, or neither, and then
+// `problem` counts.
 struct LoadSample {
   double submit_ms = 0;   // of the call that submitted
   double latency_ms = 0;  // from when it was to be sent to its proof

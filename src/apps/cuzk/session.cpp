@@ -1,4 +1,7 @@
 // The session's watcher turns the signal's flag into a stop request.
+//
+// It looks twenty times a second, which is soon enough for a person and costs nothing; work is
+// stopped at its next border anyway. The watcher is the last member, so it sees the others whole.
 #include "apps/cuzk/session.h"
 
 #include <sys/resource.h>
@@ -22,6 +25,7 @@ Session::Session(const CommonOptions& options)
         if (base::interrupted()) stop_.request_stop();
       }) {}
 
+// The watcher ends before anything that it looks at.
 Session::~Session() {
   watcher_.request_stop();
   watcher_.join();
@@ -31,6 +35,7 @@ double Session::elapsed_s() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
+// The old sink wipes its line when it goes; the new one draws nothing before a stage begins.
 void Session::end_progress() { progress_ = base::make_terminal_progress(); }
 
 std::uint64_t peak_rss_bytes() {

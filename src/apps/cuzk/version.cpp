@@ -1,4 +1,7 @@
 // Build facts.
+//
+// As text and as JSON, for reports of faults: what was built, by what, and which code paths this
+// CPU runs. build_facts.h is written by CMake.
 #include <fmt/format.h>
 
 #include "apps/cuzk/build_facts.h"
