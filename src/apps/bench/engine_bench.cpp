@@ -41,6 +41,7 @@ base::Result<std::unique_ptr<EngineBench>> EngineBench::make(EngineBenchOptions 
   CUZK_TRY(const LoadJob largest,
            has_porep ? out->material_->porep(0) : out->material_->squaring(kMixedCircuits - 2, 0));
   CUZK_TRY(out->need_bytes_, apps::need_bytes(*out->material_, largest));
+  CUZK_ASSERT(out->need_bytes_ > 0);
   return out;
 }
 
@@ -60,6 +61,7 @@ base::Result<LoadJob> EngineBench::mixed_job(std::uint64_t index) const {
 // once, a PoRep too: so threads, code and allocator are as they are in one that runs.
 base::Result<std::unique_ptr<LoadEngine>> EngineBench::warm_engine(
     EngineSettings settings, const groth16::Control& control) {
+  // The jobs to warm up with have names of their own, so the measured ones are new to the journal.
   CUZK_TRY(auto load, LoadEngine::open(*material_, settings));
   const bool with_porep = options_.porep_count > 0 && !porep_is_warm_;
   const MakeJob job_of = [&](std::uint64_t i) -> base::Result<LoadJob> {
@@ -103,6 +105,8 @@ base::Result<EngineBenchRun> EngineBench::run(const EngineSettings& settings, do
 
 base::Result<std::vector<EngineBenchRun>> EngineBench::grid(const groth16::Control& control) {
   std::vector<EngineBenchRun> runs;
+  // From barely enough for one job to room for several at once; worker counts up to more than small
+  // machines have cores.
   for (const double factor : {1.2, 2.0, 6.0}) {
     for (const auto& [pw, gw] : {std::pair{1u, 1u}, {2u, 1u}, {2u, 2u}, {4u, 2u}}) {
       EngineSettings settings = options_.settings;

@@ -131,6 +131,7 @@ base::Result<EngineBench::CriticalWait> EngineBench::critical(std::uint64_t coun
     waited.push_back(time);
     out.valid_count += valid ? 1 : 0;
   }
+  CUZK_ASSERT(own.size() == count && waited.size() == count);
   out.inline_count = load->engine().report().executor.counts.inline_grants;
   out.own_median_s = at_share(own, 0.5);
   out.own_max_s = at_share(own, 1);

@@ -152,6 +152,7 @@ base::Result<std::unique_ptr<LoadEngine>> LoadEngine::open(const LoadMaterial& m
     return std::unique_ptr<engine::Executor>(std::move(made));
   };
   CUZK_TRY(out->engine_, engine::Engine::open(options, material.kinds().types, make));
+  CUZK_ASSERT(out->engine_ != nullptr);
   out->trace_.start_sampling(settings.sample_interval,
                              [engine = out->engine_.get()] { return engine->report().executor; });
   return out;
@@ -217,6 +218,7 @@ base::Result<LoadResult> run_load(LoadEngine& load, const LoadPlan& plan,
   result.cpu_s = cpu_seconds() - cpu_before_s;
   result.report = load.engine().report().executor;
   result.stages = load.trace().totals();
+  static_assert(engine::kStageCount == 3);  // witness, device, finish
   result.workers = {result.report.witness_workers, result.report.devices.at(0).worker_count,
                     result.report.finish_workers};
   result.budget_bytes = result.report.budget_bytes;
@@ -235,6 +237,7 @@ base::Result<LoadResult> run_load(LoadEngine& load, const LoadPlan& plan,
   return result;
 }
 
+// Read as the engine would read it, and dropped: the figures are those of the plan.
 base::Result<std::uint64_t> need_bytes(const LoadMaterial& material, const LoadJob& job) {
   CUZK_TRY(const auto* type, material.kinds().types->find(job.kind));
   CUZK_TRY(const auto work, type->read(job.input));

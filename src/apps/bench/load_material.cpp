@@ -135,6 +135,7 @@ base::Result<std::unique_ptr<LoadMaterial>> LoadMaterial::make(
     CUZK_TRY_STATUS(make_porep_params(porep_params(folder, *sector), *sector, progress));
     CUZK_TRY(out->sector_, seal_sample());
   }
+  // Last, because registering a circuit reads its key's header.
   CUZK_TRY(out->kinds_, make_job_kinds(config));
   return out;
 }
@@ -152,6 +153,7 @@ base::Result<LoadJob> LoadMaterial::porep(std::uint64_t index) const {
   job.name = fmt::format("porep-{}", index);
   job.input = std::make_shared<const base::Bytes>(
       encode_job_input({{"miner_id", kMinerId}, {"sector_number", kSectorNumber}}, parts));
+  // The closure has copies, so a job may outlive the material.
   job.check = [params = porep_params(folder_, *registered.shape),
                claim = filecoin::porep_claim(c1)](const base::Bytes& result) {
     return check_porep(params, claim, result);

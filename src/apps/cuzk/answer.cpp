@@ -56,6 +56,7 @@ Answer& Answer::warn(std::string sentence) {
   return *this;
 }
 
+// One line a fact, whatever its text holds, so that lines can be told apart by programs too.
 std::string Answer::to_text() const {
   std::string text = headline_ + "\n";
   for (const Fact& fact : facts_) {
@@ -97,6 +98,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+// Powers of 1024 with their names; two decimals tell 1.04 GiB from 1.
 std::string human_bytes(std::uint64_t bytes) {
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
   if (bytes < 1024) return fmt::format("{} bytes", bytes);

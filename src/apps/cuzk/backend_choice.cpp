@@ -94,6 +94,8 @@ base::Result<std::vector<typename cuda::DevicePool<C>::Member>> device_members(
 
 }  // namespace
 
+// Words are checked here, devices only when a backend is made: a driver should not be called for
+// --help.
 void add_backend_options(CLI::App& command, BackendChoice& choice) {
   command
       .add_option("--backend", choice.backend,

@@ -58,6 +58,8 @@ std::string shown_address(const ClientFlags& flags) {
   return address.empty() ? service::ClientOptions().address.to_string() : address;
 }
 
+// The token of a file wins over that of the environment, as every flag does. Half a client
+// certificate is an error here, since TLS would only say that the handshake failed.
 base::Result<std::unique_ptr<service::Client>> make_client(const ClientFlags& flags) {
   service::ClientOptions options;
   const std::string address = flags.address.empty() ? environment("CUZK_ADDR") : flags.address;

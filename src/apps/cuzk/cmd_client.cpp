@@ -38,6 +38,8 @@ void add_submit(CLI::App& app, Invocation& invocation) {
   add_path(*command, "--c1", flags->c1, "PoRep: commit-phase-1 JSON, as Curio sends it or bare");
   command->add_option("--kind", flags->kind, "window-post, winning-post or update")
       ->check(CLI::IsMember({"window-post", "winning-post", "update"}));
+  // Through a function with trigger_on_parse, so that the order is that of the command line: parts
+  // belong to partitions by their place.
   const auto add_vanilla = [flags](const std::string& path) { flags->vanilla.emplace_back(path); };
   command
       ->add_option_function<std::string>("--vanilla", add_vanilla,
@@ -129,6 +131,7 @@ void add_top(CLI::App& app, Invocation& invocation) {
 
 }  // namespace
 
+// In the order in which `cuzk --help` lists them.
 void add_client_commands(CLI::App& app, Invocation& invocation) {
   add_submit(app, invocation);
   add_await(app, invocation);

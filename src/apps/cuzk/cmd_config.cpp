@@ -35,6 +35,8 @@ base::Result<Answer> check(const ConfigFlags& flags) {
   if (const base::Status journal = check_folder(config.journal_folder()); !journal.ok()) {
     return base::Error(journal.error()).within("journal.folder");
   }
+  // Opened and closed again: a file that cannot be read would end the daemon after its journal was
+  // opened.
   std::vector<std::filesystem::path> needed = {config.tls.certificate, config.tls.key,
                                                config.tls.client_ca};
   for (const auto& path : needed) {

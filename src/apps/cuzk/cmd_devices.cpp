@@ -48,6 +48,7 @@ base::Result<Answer> show_devices(const DevicesRequest& request, Session& sessio
                         base::format_byte_size(device.memory_free_bytes), state);
   }
   if (!text.empty()) text.pop_back();
+  CUZK_ASSERT(failed_count <= devices.size());
   Answer answer(text, failed_count == 0 ? kExitYes : kExitNo);
   answer.add("device_count", devices.size(), "").add("devices", std::move(list), "");
   return answer;

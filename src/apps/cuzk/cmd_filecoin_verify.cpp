@@ -53,6 +53,7 @@ void add_filecoin_verify_command(CLI::App& group, Invocation& invocation) {
       ->required();
   add_path(*command, "--vk", request->verifying_key, "Verifying key (.vk)")->required();
   add_path(*command, "--proof", request->proof, "Proof, 192 bytes a partition")->required();
+  // Everything that only some kinds use is optional to the parser.
   CLI::Option* prover =
       command->add_option("--prover-id", request->prover_id_hex, "Prover id, 32 bytes of hex");
   CLI::Option* miner = command->add_option("--miner-id", request->miner_id,

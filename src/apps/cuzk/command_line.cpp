@@ -39,12 +39,16 @@ constexpr char kFooter[] =
     "With --json the answer, or the error, is one JSON object on standard output.\n"
     "`cuzk COMMAND --help` shows a command's options and an example.";
 
+static_assert(kExitYes == 0 && kExitNo == 1 && kExitError == 2 &&
+              base::kInterruptedExitCode == 130);  // as the footer tells users
 // Whether all of it left the process.
 bool print(std::FILE* stream, const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   return std::fflush(stream) == 0 && written;
 }
 
+// The error for people on standard error; under --json also as JSON where the answer would be. An
+// error that came of Ctrl-C has the exit code of that, whatever its kind.
 int report_error(const base::Error& error, bool json) {
   if (json) print(stdout, error_json(error));  // what fails here is told by the exit code anyway
   print(stderr, "error: " + printable(error.message) + "\n");
@@ -97,6 +101,7 @@ std::string strip_id_prefix(std::string& text) {
 
 // Every option of `app` and of its subcommands that takes an unsigned number takes decimal ones.
 void demand_whole_numbers(CLI::App& app) {
+  // By the type's name, which the library derives from the variable that the option fills.
   for (CLI::Option* const option : app.get_options()) {
     if (option->get_type_name().starts_with("UINT")) {
       option->check(CLI::Validator(check_whole_number, ""));
@@ -113,6 +118,7 @@ void demand_whole_numbers(CLI::App& app) {
 // The library only says that a command is missing. Empty when each word names one.
 std::optional<base::Error> unknown_command(const CLI::App& app, int argument_count,
                                            char** arguments) {
+  // Walks down the words as the parser would, but stops at the first command that needs no other.
   const CLI::App* current = &app;
   std::string path = app.get_name();
   for (int i = 1; i < argument_count && current->get_require_subcommand_min() > 0; ++i) {
@@ -179,6 +185,9 @@ int run_action(const Invocation& invocation) {
 
 CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
                       const std::string& description, const std::string& example) {
+  CUZK_ASSERT(!name.empty() && !description.empty() && !example.empty());
+  // The options of all commands are added to each, and not to the whole, so that they may stand
+  // behind the command's name, where people write them.
   CLI::App* command = parent.add_subcommand(name, description);
   command->add_flag("--json", invocation.common.json, "Answer with one JSON object");
   command
@@ -201,6 +210,7 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::strin
 // from an option that was not.
 CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesystem::path& target,
                       const std::string& description) {
+  CUZK_ASSERT(!flag.empty());
   const auto set = [&target](const std::string& text) { target = text; };
   const auto check = [](const std::string& text) {
     return text.empty() ? std::string("the path is empty") : std::string();
@@ -211,6 +221,7 @@ CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesyste
 }
 
 void add_key_check_option(CLI::App& command, formats::KeyCheck& target) {
+  // Each level includes those before it.
   static const std::map<std::string, formats::KeyCheck> kLevels = {
       {"none", formats::KeyCheck::kNone},
       {"canonical", formats::KeyCheck::kCanonical},
@@ -258,6 +269,7 @@ int run_command_line(int argument_count, char** arguments) {
   add_bench_commands(app, invocation);
   // After all commands are there, for it goes through their options.
   demand_whole_numbers(app);
+  // Before the parser, whose sentence for a mistyped command names none.
   if (const auto error = unknown_command(app, argument_count, arguments)) {
     return report_error(*error, json);
   }

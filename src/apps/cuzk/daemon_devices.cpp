@@ -22,6 +22,7 @@ using service::CpuUse;
 
 // Of each card, with a lane of its own: a critical proof begins at once, beside those under way.
 constexpr std::uint32_t kCriticalWorkers = 1;
+static_assert(kCriticalWorkers > 0);  // a lane and a worker: else critical work waits for a proof
 
 // Free and all memory of a card as the driver tells it now; zeros when it does not.
 std::pair<std::uint64_t, std::uint64_t> memory_of(const std::string& uuid) {
@@ -44,6 +45,7 @@ std::pair<std::uint64_t, std::uint64_t> streamed_by(const std::vector<int>& indi
   return sum;
 }
 
+// Lanes are what a backend proves on at once: as many as workers that call it.
 cuda::BackendOptions options_of(const cuda::DeviceReport& report,
                                 const service::Config::Gpus& config) {
   cuda::BackendOptions options;
@@ -53,6 +55,7 @@ cuda::BackendOptions options_of(const cuda::DeviceReport& report,
   return options;
 }
 
+// A backend for each curve over one card. Errors: why it cannot be used.
 base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
                                               const service::Config::Gpus& config) {
   const cuda::BackendOptions options = options_of(report, config);
@@ -147,6 +150,8 @@ base::Result<DaemonDevices> find_cards(const service::Config::Gpus& config) {
 
 }  // namespace
 
+// The CPU beside cards takes only what failed there. Under "auto" no card at all is fine; a card
+// that is named has to be there whatever the CPU may do.
 base::Result<DaemonDevices> find_devices(const service::Config::Gpus& config) {
   DaemonDevices found;
   if (config.cpu != CpuUse::kOnly) {

@@ -37,7 +37,13 @@ constexpr KindRow kKinds[] = {
     {ProofKind::kWindowPost, "window-post", "window-post", engine::Priority::kHigh},
     {ProofKind::kWinningPost, "winning-post", "winning-post", engine::Priority::kCritical},
 };
-static_assert(std::size(kKinds) == 4);  // every kind of the wire but kUnspecified
+constexpr bool rows_follow_the_wire() {
+  for (std::size_t i = 0; i < std::size(kKinds); ++i) {
+    if (static_cast<std::size_t>(kKinds[i].kind) != i + 1) return false;
+  }
+  return std::size(kKinds) == 4;
+}
+static_assert(rows_follow_the_wire());  // each kind once, but kUnspecified
 
 // As hex, which is how a job input has them. Error with the field's name.
 base::Status add_node(InputFields& fields, const char* name, const base::Bytes& bytes) {
@@ -78,6 +84,7 @@ base::Status check_proofs(const ProofRequest& request) {
 // `registered_proof` is left out for PoRep where it is zero, as the C1 tells it; PoSt and update
 // have no other source, so a zero is a number there and means what number 0 means.
 base::Result<InputFields> fields_of(const ProofRequest& request) {
+  CUZK_ASSERT(request.kind != ProofKind::kUnspecified);  // refused by proof_job()
   InputFields fields;
   add_unless_zero(fields, "sector_size", request.sector_size);
   add_unless_zero(fields, "miner_id", request.miner_id);
@@ -121,6 +128,7 @@ engine::SubmitRequest job_of(std::string request_id, const char* kind,
 
 }  // namespace
 
+// Kind first, then what has to be there, then the fields: the order in which a client can mend.
 base::Result<engine::SubmitRequest> proof_job(ProofRequest request) {
   const auto* row = std::find_if(std::begin(kKinds), std::end(kKinds),
                                  [&](const KindRow& each) { return each.kind == request.kind; });

@@ -37,6 +37,7 @@ void wake() {
   errno = saved;
 }
 
+// SIGTERM and SIGINT mean the same: whoever stops a daemon by hand means it as a supervisor does.
 extern "C" void on_daemon_signal(int number) {
   if (number == SIGHUP) {
     reload_asked = true;

@@ -44,6 +44,7 @@ Json row_json(const engine::IncidentRow& row) {
   return json;
 }
 
+// The published cases, one of them, or the one that the options describe.
 base::Result<std::vector<engine::IncidentRow>> run_cases(const IncidentRequest& request) {
   if (!request.has_own) return engine::replay_incident(request.only);
   engine::IncidentCase scenario;
@@ -60,6 +61,7 @@ base::Result<std::vector<engine::IncidentRow>> run_cases(const IncidentRequest& 
   return rows;
 }
 
+// In virtual time: the same figures on every machine.
 base::Result<Answer> replay_virtual(const IncidentRequest& request, Session& session) {
   std::vector<OutputPath> outputs;
   if (!request.trace.empty()) outputs.push_back({"--trace", request.trace});
@@ -113,6 +115,7 @@ base::Result<Answer> replay_allocations(Session& session) {
 }  // namespace
 
 base::Result<Answer> bench_incident(const IncidentRequest& request, Session& session) {
+  // The parser cannot say this: which options go together depends on the mode.
   const bool writes = !request.trace.empty() || !request.plot.empty();
   if (request.allocations && (request.has_own || writes || !request.only.empty())) {
     return invalid("--allocations takes no other option of bench incident");

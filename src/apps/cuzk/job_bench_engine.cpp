@@ -88,6 +88,7 @@ Json run_json(const EngineBenchRun& run) {
 // Floors: busiest kind of worker, CPU; the larger as a part of the time. Resident: all, of which
 // anonymous.
 std::string table(const std::vector<EngineBenchRun>& runs) {
+  static_assert(engine::kStageCount == 3);  // the columns pw, gw and gt
   std::string out = fmt::format(
       "{:>6} {:>2} {:>2} {:>2} {:>3} {:>11} {:>7} {:>7} {:>7} {:>7} {:>5} {:>8} {:>8} {:>13} "
       "{:>13} {:>6}\n",
@@ -181,6 +182,7 @@ base::Result<Answer> bench_engine(const EngineLoadRequest& request, Session& ses
                  "--trace and --plot are of one run, not of --grid or --critical"};
   }
   CUZK_TRY_STATUS(check_outputs(outputs, {}, Overwrite::kReplace));
+  // Keys are kept for the next time, in a folder of this user's.
   EngineBenchOptions options = request.options;
   options.folder = request.folder.empty() ? std::filesystem::temp_directory_path() /
                                                 fmt::format("cuzk-bench-{}", ::getuid())
@@ -196,6 +198,7 @@ base::Result<Answer> bench_engine(const EngineLoadRequest& request, Session& ses
     CUZK_TRY(const auto runs, bench->grid(session.control()));
     return runs_answer(runs);
   }
+  // The trace is kept only where a file wants it: it is memory that would be counted.
   EngineBench::Documents documents;
   EngineBench::Documents* const wanted = outputs.empty() ? nullptr : &documents;
   std::vector<EngineBenchRun> runs;

@@ -34,6 +34,8 @@ formats::WtnsExpectation expectation_of(const std::filesystem::path& key,
 }
 
 template <class C>
+// Key, witness, backend, proof, files, in this order: the backend is chosen by the circuit's size,
+// and a witness that does not fit is told before a device is brought up.
 base::Result<Answer> prove_over(const CircomProveRequest& request,
                                 const std::shared_ptr<const MappedFile>& zkey, Session& session) {
   session.stage("reading the key");
@@ -50,6 +52,7 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
   std::string backend_name;
   CUZK_TRY(const auto backend,
            make_chosen_backend<C>(request.backend, loaded.header.domain_log2, &backend_name));
+  CUZK_ASSERT(backend != nullptr && !backend_name.empty());
   CUZK_TRY(const groth16::Proof<C> proof, groth16::prove(*backend, inputs));
   const auto public_values = std::span(assignment->inputs).subspan(1);
   CUZK_TRY_STATUS(

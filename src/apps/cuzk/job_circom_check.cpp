@@ -60,6 +60,7 @@ base::Result<Answer> check_by_r1cs(const CircomCheckRequest& request, const Mapp
   session.stage("checking the constraints");
   CUZK_ASSERT(assignment->inputs.size() == std::size_t{header.public_count()} + 1);
   const auto broken = r1cs::first_broken_constraint(*shape, *assignment);
+  CUZK_ASSERT(!broken || broken->row < shape->constraint_count());
   Answer answer(
       broken ? "The witness does NOT satisfy the circuit." : "The witness satisfies the circuit.",
       broken ? kExitNo : kExitYes);

@@ -33,6 +33,7 @@ base::Result<Answer> setup_over(const CircomSetupRequest& request, const MappedF
   CUZK_TRY(const auto key,
            groth16::setup<C>(*shape, waste, groth16::QapConvention::kOddCosetLagrange,
                              session.control()));
+  CUZK_ASSERT(key != nullptr && key->vk.ic.size() == shape->input_count);
   session.stage("writing the key");
   // The mark first and the key that proves last: it never lies there unmarked, nor without the key
   // that verifies.

@@ -23,6 +23,7 @@ using base::Error;
 using base::ErrorKind;
 using nlohmann::ordered_json;
 
+static_assert(kExitPending != kExitYes && kExitPending != kExitNo && kExitPending != kExitError);
 constexpr double kMsPerSecond = 1000;
 
 // A field of text, empty where it is absent.
@@ -161,6 +162,7 @@ base::Result<Answer> await_job(const AwaitFlags& flags, Session& session) {
   return wait_for_job(*client, flags.id, timeout, flags.files, session);
 }
 
+// A job that is over already cannot be cancelled: exit code "no", with what it is.
 base::Result<Answer> cancel_job(const JobFlags& flags, Session&) {
   CUZK_TRY(const auto client, make_client(flags.client));
   CUZK_TRY(const ordered_json reply, client->cancel(flags.id));
@@ -176,6 +178,7 @@ base::Result<Answer> cancel_job(const JobFlags& flags, Session&) {
   return answer;
 }
 
+// Waits until the key is loaded, which may take minutes; Ctrl-C ends the wait.
 base::Result<Answer> preload_key(const JobFlags& flags, Session& session) {
   CUZK_TRY(const auto client, make_client(flags.client));
   session.stage("loading " + printable(flags.id));
@@ -188,6 +191,7 @@ base::Result<Answer> preload_key(const JobFlags& flags, Session& session) {
   return answer;
 }
 
+// A key that is in use stays, and the daemon's error says so; one that was not loaded is no error.
 base::Result<Answer> evict_key(const JobFlags& flags, Session&) {
   CUZK_TRY(const auto client, make_client(flags.client));
   CUZK_TRY(const ordered_json reply, client->evict(flags.id));
@@ -199,6 +203,7 @@ base::Result<Answer> evict_key(const JobFlags& flags, Session&) {
   return answer;
 }
 
+// All pages are read for the last `limit` jobs, of which no more than that and a page are held.
 base::Result<Answer> list_jobs(const ListFlags& flags, Session&) {
   CUZK_TRY(const auto client, make_client(flags.client));
   // The latest are asked for; the daemon's pages begin with the oldest.

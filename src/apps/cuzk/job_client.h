@@ -46,6 +46,7 @@ struct SubmitFlags {
 };
 base::Result<Answer> submit_job(const SubmitFlags& flags, Session& session);
 
+// A wait for a job of anybody's; with a timeout it may end before the job (exit code 3).
 struct AwaitFlags {
   ClientFlags client;
   std::string id;
@@ -63,6 +64,7 @@ base::Result<Answer> cancel_job(const JobFlags& flags, Session& session);
 base::Result<Answer> preload_key(const JobFlags& flags, Session& session);
 base::Result<Answer> evict_key(const JobFlags& flags, Session& session);
 
+// Which jobs are listed; empty: of every state, of every kind.
 struct ListFlags {
   ClientFlags client;
   std::vector<std::string> states;
@@ -72,6 +74,7 @@ struct ListFlags {
 base::Result<Answer> list_jobs(const ListFlags& flags, Session& session);
 base::Result<Answer> show_status(const ClientFlags& flags, Session& session);
 
+// How often the view is drawn anew, or whether one look is all.
 struct TopFlags {
   ClientFlags client;
   double interval_s = 1;
@@ -81,6 +84,8 @@ struct TopFlags {
 // and where standard output is no terminal.
 base::Result<Answer> run_top(const TopFlags& flags, Session& session);
 
+// What is sent and how fast. With a rate the moments of submission are fixed, whatever the daemon
+// does; without one each of `concurrency` senders waits for its job before it sends the next.
 struct LoadFlags {
   ClientFlags client;
   std::vector<std::string> mix;   // "circuit=NAME,witness=FILE[,weight=N]", "c1=FILE[,...]"

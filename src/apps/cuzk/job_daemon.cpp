@@ -44,6 +44,7 @@ using service::Config;
 constexpr std::chrono::milliseconds kLookAgain{1'000};
 // A proving process that crashed is back by then.
 constexpr std::chrono::seconds kUnhealthyPatience{5};
+static_assert(kLookAgain < kUnhealthyPatience);  // else one bad look would end the daemon
 
 // `process` belongs to the engine and lives as long as it.
 struct OpenedEngine {
@@ -51,6 +52,8 @@ struct OpenedEngine {
   engine::WorkerProcess* process = nullptr;  // the engine's, where proving has one of its own
 };
 
+// The journal first and the executor by a call back of the engine's: what was left undone is known
+// before anything can be proved.
 base::Result<OpenedEngine> open_engine(const Config& config, const JobKinds& kinds) {
   OpenedEngine out;
   engine::EngineOptions options;
@@ -253,14 +256,18 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   // Kinds before the engine: opening it reads the journal's jobs, which need their kinds.
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
   CUZK_TRY(const OpenedEngine opened, open_engine(config, kinds));
+  CUZK_ASSERT(kinds.types != nullptr && kinds.circom != nullptr);
   const std::unique_ptr<engine::Engine>& engine = opened.engine;
+  CUZK_ASSERT(opened.process == nullptr || config.pipeline.worker_process);
   tell_opened(config, engine->report());
   const auto metrics = make_metrics(*engine);
+  // From here on every end is counted and logged, also of jobs that the journal brought.
   const auto watching = engine->observe([&](const engine::EngineEvent& event) {
     metrics->observe(event);
     log_end(*engine, event);
   });
   const service::Backend backend = backend_of(*engine, kinds, *metrics);
+  // Answers are counted by each door as it gives them: codes differ, so do their meanings.
   std::vector<std::unique_ptr<service::Door>> doors;
   doors.push_back(service::make_grpc_door(
       config, backend, [&](std::string_view code) { metrics->count_answer("grpc", code); }));
@@ -282,6 +289,7 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   const base::Status end = serve(daemon, opened, request, session.options(), supervisor);
   supervisor.stopping("draining");
   log(LogLevel::kInfo, "stopping: what runs may end, nothing new is taken");
+  // The supervisor is told meanwhile that this is no hang.
   const bool idle = daemon.stop([&] {
     supervisor.alive();
     return true;

@@ -39,6 +39,7 @@ struct SealSectorRequest {
 };
 base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& session);
 
+// One set a call: the circuit follows from kind and size, the names from the circuit.
 struct MakeParamsRequest {
   std::string sector_size, kind;
   std::filesystem::path folder;
@@ -47,6 +48,7 @@ struct MakeParamsRequest {
 // Development parameters under the names that the network's tools look for, and a mark beside them.
 base::Result<Answer> make_params(const MakeParamsRequest& request, Session& session);
 
+// The challenges follow from the seed; the outer form is Curio's wrapper around the inner one.
 struct WriteC1Request {
   std::filesystem::path folder, out;
   std::string seed_hex;  // empty: random
@@ -54,6 +56,7 @@ struct WriteC1Request {
 };
 base::Result<Answer> write_c1(const WriteC1Request& request, Session& session);
 
+// The parameters are looked for in `params_folder` by name; `out` gets 192 bytes a partition.
 struct ProveC1Request {
   std::filesystem::path c1, params_folder, out;
   // Who is said to have sealed the sector. With a prover (one of the two), replica_id must follow

@@ -38,6 +38,8 @@ base::Status write_all(const MakeParamsRequest& request, const std::string& name
 
 }  // namespace
 
+// Recording, set-up and writing; from 32 GiB on hundreds of gigabytes of memory, but for winning
+// PoSt. The .meta file is small enough to be written anew at will, so only keys are protected.
 base::Result<Answer> make_params(const MakeParamsRequest& request, Session& session) {
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const CircuitKind kind, filecoin::circuit_kind_by_name(request.kind));
@@ -53,6 +55,7 @@ base::Result<Answer> make_params(const MakeParamsRequest& request, Session& sess
   CUZK_TRY(const auto key,
            groth16::setup<curve::Bls12_381>(circuit, waste, groth16::QapConvention::kCoefficients,
                                             session.control()));
+  CUZK_ASSERT(key != nullptr && key->vk.ic.size() == circuit.input_count);
   session.stage("writing the parameters");
   CUZK_TRY_STATUS(write_all(request, name, *shape, *key, session));
   Answer answer("Made DEVELOPMENT parameters: fit for tests, not for value.");

@@ -89,6 +89,7 @@ base::Result<std::optional<filecoin::C1Identity>> identity_of(const ProveC1Reque
   return std::optional(identity);
 }
 
+// Looked for before the vanilla proofs are checked, which takes longer.
 base::Result<std::filesystem::path> find_porep_params(const ProveC1Request& request,
                                                       const filecoin::SectorShape& shape) {
   const std::filesystem::path path =
@@ -160,6 +161,8 @@ Answer porep_answer(const ProveC1Request& request, const PorepJob& job,
 
 }  // namespace
 
+// What can be refused cheaply comes first: paths, the C1's form, who sealed, the parameters' name;
+// then the vanilla proofs, the parameters, the circuit. Memory is largest in the last step.
 base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
   CUZK_TRY_STATUS(
       check_outputs({{"--out", request.out}}, protected_files(request), Overwrite::kReplace));
@@ -177,6 +180,7 @@ base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
   std::string backend_name;
   CUZK_TRY(auto backend,
            make_chosen_backend<Bls12_381>(request.backend, params.key->domain_log2, &backend_name));
+  CUZK_ASSERT(backend != nullptr && !backend_name.empty());
   const PorepJob job{c1,
                      filecoin::porep_claim(c1),
                      std::make_shared<const r1cs::Shape<Fr>>(std::move(circuit)),

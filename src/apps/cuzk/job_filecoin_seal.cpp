@@ -26,6 +26,7 @@ using filecoin::Node;
 constexpr std::string_view kSampleText =
     "This is the sample data of a sector that cuzk seals when no other data is given. ";
 
+// As much as fits, so that a sample sector is full of something that can be recognised.
 base::Bytes sample_data(std::uint64_t byte_count) {
   base::Bytes data(static_cast<std::size_t>(byte_count));
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -47,6 +48,7 @@ std::filesystem::path manifest_of(const std::filesystem::path& folder) {
   return folder / filecoin::kSectorManifest;
 }
 
+// Asked before sealing, so that a refusal costs nothing; write_sector() asks again.
 base::Status check_no_sector(const std::filesystem::path& folder) {
   std::error_code failed;
   if (!std::filesystem::exists(manifest_of(folder), failed)) return base::ok_status();
@@ -106,6 +108,7 @@ base::Result<Node> node_or_random(const std::string& hex, std::string_view what)
   return filecoin::masked(node);
 }
 
+// The answer has what the later commands are asked for: the ticket and the commitments.
 base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& session) {
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const auto proof, choose_seal_proof(*shape, request.registered_proof));
@@ -114,6 +117,7 @@ base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& sess
   if (!request.force) CUZK_TRY_STATUS(check_no_sector(request.folder));
   CUZK_TRY_STATUS(check_data_is_no_output(request));
   CUZK_TRY(const base::Bytes data, sector_data(request, *shape));
+  CUZK_ASSERT(data.size() <= shape->unpadded_byte_count());
   filecoin::SealRequest seal_request;
   seal_request.config = filecoin::PorepConfig::of(proof);
   seal_request.prover_id = filecoin::prover_id_of_miner(request.miner_id);
@@ -137,6 +141,7 @@ base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& sess
   return answer;
 }
 
+// Reads and rebuilds the sector, which is checked against its own commitments by that.
 base::Result<Answer> write_c1(const WriteC1Request& request, Session& session) {
   CUZK_TRY_STATUS(check_outputs({{"--out", request.out}}, filecoin::sector_files(request.folder),
                                 Overwrite::kReplace));
@@ -151,6 +156,7 @@ base::Result<Answer> write_c1(const WriteC1Request& request, Session& session) {
   CUZK_TRY(const Node seed, node_or_random(request.seed_hex, "--seed"));
   session.stage("opening the challenges");
   CUZK_TRY(const auto c1, filecoin::commit_phase_1(sector, *proof, seed));
+  CUZK_ASSERT(!c1.partitions.empty());
   const std::string text = request.inner_form
                                ? filecoin::write_c1_inner(c1)
                                : filecoin::write_c1_outer(c1, sector.identity.sector_number);

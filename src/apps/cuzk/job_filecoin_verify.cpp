@@ -31,6 +31,7 @@ using PublicInputs = std::vector<std::vector<Fr>>;  // one list a partition
 
 // 128 partitions of a proof is far above any kind.
 constexpr std::uint64_t kProofBytesMax = 128 * groth16::kProofBytes;
+static_assert(kProofBytesMax % groth16::kProofBytes == 0);
 
 // `flag` may name several, with "or".
 Error missing(const char* flag, const std::string& kind) {
@@ -150,6 +151,8 @@ base::Result<filecoin::ApiVersion> post_version(const VerifyFilecoinRequest& req
   return proof.api_version;
 }
 
+// All replicas of the claim have to be given: partitions are filled in ascending order of sectors,
+// so one that is missing moves all behind it.
 base::Result<PublicInputs> post_inputs(const VerifyFilecoinRequest& request,
                                        const filecoin::SectorShape& shape,
                                        filecoin::PostKind kind) {
@@ -173,6 +176,7 @@ base::Result<PublicInputs> post_inputs(const VerifyFilecoinRequest& request,
   return inputs;
 }
 
+// The number only has to agree with the size; everything else follows from the size.
 base::Result<PublicInputs> update_inputs(const VerifyFilecoinRequest& request,
                                          const filecoin::SectorShape& shape) {
   filecoin::UpdateClaim claim;
@@ -195,6 +199,7 @@ base::Result<PublicInputs> update_inputs(const VerifyFilecoinRequest& request,
   return inputs;
 }
 
+// Kind and size first, for which flags are used depends on them.
 base::Result<PublicInputs> derive_inputs(const VerifyFilecoinRequest& request) {
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const auto kind, filecoin::circuit_kind_by_name(request.kind));
@@ -252,6 +257,7 @@ base::Result<filecoin::PorepConfig> porep_config_of(const VerifyFilecoinRequest&
                            request.porep_id_hex, shape.name, filecoin::to_string(version))};
 }
 
+// Statements before files: what was typed wrong is told without reading a key.
 base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request) {
   CUZK_TRY(const PublicInputs inputs, derive_inputs(request));
   CUZK_TRY(const auto key, formats::open_bellperson_vk(request.verifying_key));

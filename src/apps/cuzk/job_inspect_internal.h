@@ -16,6 +16,7 @@ using MappedPtr = std::shared_ptr<const base::MappedFile>;
 // snarkjs's binary containers, recognised by their first four letters.
 base::Result<Answer> inspect_zkey(const MappedPtr& file, const InspectRequest& request,
                                   Session& session);
+// Of these two the header alone is read.
 base::Result<Answer> inspect_wtns(const base::MappedFile& file);
 base::Result<Answer> inspect_r1cs(const base::MappedFile& file);
 

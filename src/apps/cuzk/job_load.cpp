@@ -36,6 +36,15 @@ std::string problem_of(const base::Error& error) {
   return std::string(base::to_string(error.kind));
 }
 
+// Sleeps until `due`; false when `stop` was asked for first. A plain sleep would hold the end of a
+// run, and Ctrl-C, for as long as an interval or the time between two jobs.
+bool sleep_until(Clock::time_point due, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any asked;
+  std::unique_lock lock(mutex);
+  return !asked.wait_until(lock, stop, due, [&stop] { return stop.stop_requested(); });
+}
+
 // Asks for the status at fixed moments, over a connection of its own. One question at a time: those
 // whose moment passes meanwhile are left out.
 class StatusProbe {
@@ -43,15 +52,14 @@ class StatusProbe {
   StatusProbe(service::Client& client, Clock::duration interval)
       : thread_([this, &client, interval](const std::stop_token& stop) {
           auto due = Clock::now();
-          while (!stop.stop_requested()) {
-            std::this_thread::sleep_until(due);
+          while (sleep_until(due, stop)) {
             const auto status = client.status();
             note(status, ms_between(due, Clock::now()));
             due = std::max(due + interval, Clock::now());
           }
         }) {}
 
-  // Call once. The thread ends at its next moment, so an interval is what this may take.
+  // Call once. A question that is under way is waited for.
   LoadSurroundings stop() {
     thread_.request_stop();
     thread_.join();
@@ -106,6 +114,7 @@ class Run {
     wait_for_open();
     client_.reset();  // ends what is still open, which adds its samples
     around.awaits_open_max = open_max_;
+    CUZK_ASSERT(samples_.size() <= given_);  // a turn gives one sample at most
     return std::move(samples_);
   }
 
@@ -129,18 +138,20 @@ class Run {
 
   void send() {
     while (const auto turn = next()) {
-      std::this_thread::sleep_until(turn->due);
+      if (!sleep_until(turn->due, session_.stop_token())) return;
       one(*turn);
     }
   }
 
   // One job from its submission to its sample, or to the call that will add it.
   void one(const Turn& turn) {
+    CUZK_ASSERT(turn.share < mix_.size());
     PreparedJob job = mix_[turn.share].job;
     // Ids that no other run has: a daemon would join equal ones to what it has proved already.
     const std::string id = fmt::format("load-{}-{:x}-{}", ::getpid(), nonce_, turn.number);
     (job.circuit ? job.circuit->request_id : job.proof->request_id) = id;
     LoadSample sample;
+    CUZK_ASSERT(job.circuit.has_value() != job.proof.has_value());
     const auto begin = Clock::now();
     const auto sent = send_job(*client_, job);
     if (!sent.ok()) {
@@ -165,6 +176,7 @@ class Run {
     });
   }
 
+  // The sample of a job whose waiting ended, with its latency from `due`, not from the submission.
   LoadSample ended(LoadSample sample, Clock::time_point due,
                    const base::Result<service::Client::Awaited>& awaited) const {
     sample.latency_ms = ms_between(due, Clock::now());
@@ -231,6 +243,8 @@ base::Result<std::optional<Clock::duration>> duration_of(const std::string& text
 
 }  // namespace
 
+// Two connections: one for the load, one that first finds out whether a daemon is there and then
+// asks for the status.
 base::Result<Answer> bench_load(const LoadFlags& flags, Session& session) {
   std::vector<LoadShare> mix;
   for (const std::string& text : flags.mix) {

@@ -39,6 +39,7 @@ cuda::Measured timed(unsigned repeats, const Work& work) {
   cuda::Measured out;
   out.median_ms = times[times.size() / 2];
   out.least_ms = times.front();
+  CUZK_ASSERT(out.least_ms <= out.median_ms);
   return out;
 }
 

@@ -75,6 +75,7 @@ struct FirstProof {
   base::LedgerSnapshot ledger;
 };
 template <class C>
+// Start and finish apart, so that memory can be read in between; verified like the others.
 base::Result<FirstProof> prove_first(groth16::Backend<C>& backend,
                                      const groth16::ProveInputs<C>& inputs) {
   using Clock = std::chrono::steady_clock;
@@ -114,8 +115,11 @@ void add_ledger(const FirstProof& first, Answer& answer) {
 }
 
 template <class C>
+// `inputs` proved request.proofs times by request.workers threads, each of which takes the next
+// proof when it is done. The first failure is the answer, and ends the others at their next proof.
 base::Result<Answer> measure(const MeasureProveRequest& request,
                              const groth16::ProveInputs<C>& inputs, Session& session) {
+  CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
   std::string backend_name;
   CUZK_TRY(const auto backend,
            make_chosen_backend<C>(request.backend, inputs.key->domain_log2, &backend_name));
@@ -170,6 +174,8 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
 
 }  // namespace
 
+// A key of one's own, or a made-up circuit, of which the key is made here: on the device where
+// proving is asked for there, since the CPU would take longer for it than for all proofs.
 base::Result<Answer> measure_proofs(const MeasureProveRequest& request, Session& session) {
   if (request.zkey.empty() != request.witness.empty()) {
     return base::Error{base::ErrorKind::kInvalidArgument, "--zkey and --witness go together"};

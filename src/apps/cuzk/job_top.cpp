@@ -24,12 +24,14 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kColumnsDefault = 100, kRowsDefault = 40;
 constexpr milliseconds kKeyWait{50};
 constexpr std::chrono::minutes kRateSpan{1};
+static_assert(kKeyWait <= milliseconds(100));  // the least interval that the parser takes
 
 // The terminal while the view is on: keys come singly and unseen, the cursor is hidden. Where
 // standard input is no terminal there are no keys, and only the screen is changed. The destructor
 // undoes both on every way out; a signal that ends the process at once does not come this way.
 class Terminal {
  public:
+  // ISIG stays on, so that Ctrl-C is still a signal.
   Terminal() {
     if (::tcgetattr(STDIN_FILENO, &before_) == 0) {
       termios raw = before_;
@@ -105,6 +107,7 @@ class Watcher {
     CUZK_ASSERT(!seen_.empty());  // this look at least, which is no time ago
     const double minutes =
         std::chrono::duration<double, std::ratio<60>>(now - seen_.front().first).count();
+    CUZK_ASSERT(completed >= seen_.front().second);
     if (minutes > 0) {
       view.completed_per_minute = static_cast<double>(completed - seen_.front().second) / minutes;
     }
@@ -119,6 +122,8 @@ class Watcher {
 
 }  // namespace
 
+// The first look is taken before the screen is changed: a daemon that is not there is an error on
+// the terminal as it was. Later errors end the view, and are told after it was left.
 base::Result<Answer> run_top(const TopFlags& flags, Session& session) {
   CUZK_TRY(const auto client, make_client(flags.client));
   Watcher watcher(*client);

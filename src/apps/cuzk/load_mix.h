@@ -17,7 +17,8 @@ struct LoadShare {
   double weight = 1;
 };
 
-// One --job, its files read. Errors name the part that is wrong.
+// One --job, its files read. Errors name the part that is wrong; those of prepare_job() name the
+// flag of `cuzk submit` that the part stands for.
 base::Result<LoadShare> parse_load_share(const std::string& text);
 
 }  // namespace cuzk::apps

@@ -51,6 +51,8 @@ void add_surroundings(Answer& answer, const LoadSurroundings& around) {
 
 }  // namespace
 
+// Latency is of jobs that were proved; submissions count with those that failed later too, since
+// the daemon has answered them.
 Answer load_answer(const std::vector<LoadSample>& samples, const LoadSurroundings& around) {
   std::vector<double> latencies, submits;
   std::map<std::string, std::uint64_t> problems;

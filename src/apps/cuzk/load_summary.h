@@ -23,6 +23,7 @@ struct LoadSample {
 };
 
 // What was seen beside the jobs.
+// Zeros where nothing was asked or seen; then the answer leaves it out.
 struct LoadSurroundings {
   double elapsed_s = 0;               // of the whole run
   double sending_s = 0;               // until the last submission was answered
@@ -36,6 +37,7 @@ struct LoadSurroundings {
 // The smallest value that at least `share` of all do not exceed; 0 of none.
 double quantile(std::vector<double> values, double share);
 
+// Exit code "no" where a job that was waited for was not proved, or there were no jobs at all.
 Answer load_answer(const std::vector<LoadSample>& samples, const LoadSurroundings& around);
 
 }  // namespace cuzk::apps

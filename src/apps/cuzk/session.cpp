@@ -12,6 +12,7 @@ namespace cuzk::apps {
 namespace {
 
 constexpr std::chrono::milliseconds kWatchInterval{50};
+static_assert(kWatchInterval < std::chrono::seconds(2));  // then the handler ends the process
 
 }  // namespace
 
@@ -38,6 +39,7 @@ double Session::elapsed_s() const {
 // The old sink wipes its line when it goes; the new one draws nothing before a stage begins.
 void Session::end_progress() { progress_ = base::make_terminal_progress(); }
 
+// getrusage(2) tells it in KiB on Linux.
 std::uint64_t peak_rss_bytes() {
   rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);

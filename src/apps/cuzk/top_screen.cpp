@@ -85,6 +85,7 @@ class Screen {
   Line line() const { return Line(columns_, colour_); }
   void put(Line line) { lines_.push_back(line.take()); }
 
+  // Who it is, whether it proves, and how much it has proved.
   void head() {
     const auto& status = view_.status;
     Line first = line();
@@ -100,6 +101,7 @@ class Screen {
                                number(status, "total_proofs_cancelled"))));
   }
 
+  // Against the budget, which is what jobs wait for; yellow where little of it is left.
   void memory() {
     const auto memory = view_.status.value("memory", ordered_json::object());
     const std::uint64_t budget = number(memory, "budget_bytes"),
@@ -114,6 +116,7 @@ class Screen {
     put(std::move(made));
   }
 
+  // A bar is the share of workers that are busy, not of the card's own load.
   void devices() {
     for (const auto& device : list(view_.status, "devices")) {
       const std::size_t busy = list(device, "current_job_ids").size();
@@ -145,6 +148,7 @@ class Screen {
     put(std::move(made));
   }
 
+  // As many as there is room for, in the order in which they were given.
   void jobs() {
     put(line());
     put(line().add(fmt::format("{:<30} {:<13} {:<9} {:<8} {:>8}  {}", "JOB", "KIND", "PRIORITY",
