@@ -69,6 +69,7 @@ std::string Answer::to_text() const {
 
 std::string Answer::to_json() const {
   Json object = Json::object();
+  // Facts first, in their order; warnings last, and only where there are any.
   for (const Fact& fact : facts_) object[fact.key] = fact.value;
   if (!warnings_.empty()) object["warnings"] = warnings_;
   return dump(object, 2) + "\n";

@@ -30,7 +30,8 @@ Shared<C> cpu_backend() {
   return Shared<C>(groth16::make_cpu_backend<C>());
 }
 
-// The names of the devices that were asked for.
+// The names of the devices that were asked for; without any, of all that the driver shows, by UUID:
+// indices move when a card is taken out between two calls.
 base::Result<std::vector<std::string>> device_names(const BackendChoice& choice) {
   if (!choice.devices.empty()) return choice.devices;
   CUZK_TRY(const auto all, cuda::list_devices());
@@ -51,7 +52,8 @@ base::Result<cuda::BackendOptions> device_options(const BackendChoice& choice) {
   return options;
 }
 
-// All devices as one that makes each proof together.
+// All devices as one that makes each proof together. Here each of them has to come up, named or
+// not.
 template <class C>
 base::Result<std::vector<typename cuda::DevicePool<C>::Member>> sharing_devices(
     const BackendChoice& choice) {
@@ -74,6 +76,7 @@ base::Result<std::vector<typename cuda::DevicePool<C>::Member>> device_members(
   CUZK_TRY(auto options, device_options(choice));
   CUZK_TRY(const auto names, device_names(choice));
   std::vector<typename cuda::DevicePool<C>::Member> members;
+  // All reasons are told together: the first is not always the one that matters.
   std::string reasons;
   for (const std::string& name : names) {
     options.device = name;

@@ -23,6 +23,7 @@ struct ClientFlags {
   std::string address;  // empty: CUZK_ADDR, else the daemon's default
   std::filesystem::path token_file;
   std::filesystem::path authority, certificate, key;
+  // TLS with the system's authorities; an authority or certificate of one's own means TLS too.
   bool tls = false;
 };
 

@@ -45,6 +45,7 @@ base::Result<Answer> check(const ConfigFlags& flags) {
   }
   // Reads the header of every circuit's key.
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
+  CUZK_ASSERT(kinds.types != nullptr);
   // Cards are asked only where the daemon would not do without.
   if (config.gpus.cpu == service::CpuUse::kNever || !config.gpus.devices.empty()) {
     CUZK_TRY_STATUS(find_devices(config.gpus));

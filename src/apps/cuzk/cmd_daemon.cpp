@@ -26,6 +26,7 @@ void add_daemon_command(CLI::App& app, Invocation& invocation) {
                       "repeated; replaces daemon.listen");
   command->add_option("--status-listen", request->status_listen,
                       "Where HTTP listens, or off; replaces daemon.status_listen");
+  // "warn" too, as many programs call it.
   command->add_option("--log-level", request->log_level, "Replaces logging.level")
       ->check(CLI::IsMember({"debug", "info", "warn", "warning", "error", "off"}));
   command->add_flag("--print-effective", request->print_effective,

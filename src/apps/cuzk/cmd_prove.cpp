@@ -38,6 +38,7 @@ void add_prove_command(CLI::App& app, Invocation& invocation) {
     if (key->count() + circuit->count() == 0) {
       throw CLI::RequiredError(command->count("--addr") > 0 ? "--circuit" : "--zkey");
     }
+    // What both ways take was parsed once, into the local request.
     remote->witness = request->witness;
     remote->wait = true;
     remote->files.proof = request->proof;

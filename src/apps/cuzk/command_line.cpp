@@ -43,6 +43,7 @@ static_assert(kExitYes == 0 && kExitNo == 1 && kExitError == 2 &&
               base::kInterruptedExitCode == 130);  // as the footer tells users
 // Whether all of it left the process.
 bool print(std::FILE* stream, const std::string& text) {
+  CUZK_ASSERT(stream != nullptr);
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   return std::fflush(stream) == 0 && written;
 }
@@ -132,6 +133,7 @@ std::optional<base::Error> unknown_command(const CLI::App& app, int argument_cou
           base::ErrorKind::kInvalidArgument,
           fmt::format("'{} {}' is no command; see {} --help", path, printable(word), path)};
     }
+    CUZK_ASSERT(named.size() == 1);  // the library refuses to add a name twice
     path += " " + word;
     current = named.front();
   }

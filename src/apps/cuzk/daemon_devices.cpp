@@ -105,6 +105,8 @@ base::Result<engine::ProvingDevice> make_shared_card(const std::vector<cuda::Dev
 // The cards that the configuration names, or all.
 base::Result<std::vector<cuda::DeviceReport>> wanted_cards(const service::Config::Gpus& config) {
   CUZK_TRY(std::vector<cuda::DeviceReport> reports, cuda::list_devices());
+  // A number without a card is an error even where other cards are there: it is a slip of the pen
+  // or a card that is gone, and both should be seen.
   for (const std::uint32_t wanted : config.devices) {
     if (wanted < reports.size()) continue;
     return Error{ErrorKind::kNotFound, fmt::format("gpus.devices: found {}, but there are {} cards",
@@ -139,6 +141,7 @@ base::Result<DaemonDevices> find_cards(const service::Config::Gpus& config) {
   }
   CUZK_ASSERT(cards.devices.size() == usable.size());
   if (cards.devices.empty()) return Error{ErrorKind::kUnavailable, "no card can be used"};
+  // The single devices have shown that each card works; the shared one takes their place.
   if (config.share_proofs && usable.size() > 1) {
     CUZK_TRY(auto shared, make_shared_card(usable, config));
     cards.devices.clear();
@@ -150,8 +153,8 @@ base::Result<DaemonDevices> find_cards(const service::Config::Gpus& config) {
 
 }  // namespace
 
-// The CPU beside cards takes only what failed there. Under "auto" no card at all is fine; a card
-// that is named has to be there whatever the CPU may do.
+// The CPU beside cards takes only what failed there or finds no room. That there is no card is fine
+// unless the configuration forbids the CPU; a card that it names has to be there in any case.
 base::Result<DaemonDevices> find_devices(const service::Config::Gpus& config) {
   DaemonDevices found;
   if (config.cpu != CpuUse::kOnly) {

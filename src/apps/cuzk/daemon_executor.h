@@ -32,7 +32,8 @@ base::Result<DaemonExecutor> make_daemon_executor(const service::Config& config,
                                                   const JobKinds& kinds,
                                                   engine::ExecutorEvents& events);
 
-// The proving process; its exit code. Its settings are the daemon's configuration as TOML.
+// The proving process, over the descriptor that its parent left open; its exit code. Its settings
+// are the daemon's configuration as TOML. Returns when the parent lets go or asks for the end.
 int run_engine_worker();
 
 }  // namespace cuzk::apps

@@ -22,6 +22,7 @@ using service::ProofKind;
 using service::ProofRequest;
 
 constexpr std::size_t kNodeBytes = 32;
+static_assert(kNodeBytes == sizeof(filecoin::Node));
 
 // A kind's names on both sides and how urgent it is by itself: winning PoSt has an epoch, window
 // PoSt a deadline, the others time.
@@ -100,6 +101,7 @@ base::Result<InputFields> fields_of(const ProofRequest& request) {
       CUZK_TRY_STATUS(add_node(fields, "comm_r_new", request.comm_r_new));
       CUZK_TRY_STATUS(add_node(fields, "comm_d_new", request.comm_d_new));
       break;
+      // The fields of winning PoSt, and the partition's number.
     case ProofKind::kWindowPost:
       fields.emplace("partition_index", std::uint64_t{request.partition_index});
       [[fallthrough]];
@@ -137,6 +139,7 @@ base::Result<engine::SubmitRequest> proof_job(ProofRequest request) {
   }
   CUZK_TRY_STATUS(check_proofs(request));
   CUZK_TRY(const InputFields fields, fields_of(request));
+  // Parts borrow from the request, which lives to the end of this function.
   std::vector<base::ByteSpan> parts;
   if (request.kind == ProofKind::kPorep) {
     parts.emplace_back(request.vanilla_proof);

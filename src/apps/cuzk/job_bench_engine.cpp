@@ -190,6 +190,7 @@ base::Result<Answer> bench_engine(const EngineLoadRequest& request, Session& ses
   // Both are of small circuits alone, so the parameters of a PoRep need not be made.
   if (request.soak_count != 0 || request.critical) options.porep_count = 0;
   double factor = 0;
+  // A factor is applied later, by the bench, which knows the need.
   CUZK_TRY_STATUS(choose_budget(request, options.settings, factor));
   CUZK_TRY_STATUS(make_folder(options.folder));
   CUZK_TRY(const auto bench, EngineBench::make(options, session.progress()));

@@ -20,7 +20,9 @@ struct CircomProveRequest {
   BackendChoice backend = {};
 };
 // Proves, verifies with the key's own verifying key, and only then writes proof.json and
-// public.json.
+// public.json. Errors: those of check_outputs, of reading key and witness (kMismatch for a witness
+// of another circuit), of make_chosen_backend; kVerificationFailed for a witness that breaks the
+// circuit or a key that is damaged, which a key alone cannot tell apart.
 base::Result<Answer> prove_circom(const CircomProveRequest& request, Session& session);
 
 // All three documents as snarkjs writes them, over the curve that the key names.
@@ -36,7 +38,8 @@ struct CircomSetupRequest {
   std::filesystem::path r1cs, zkey, verifying_key;
   bool force = false;
 };
-// A development key: its secrets were known to this process.
+// A development key: its secrets were known to this process. Errors: kAlreadyExists where a key
+// lies and `force` is not given; those of reading the circuit and of writing.
 base::Result<Answer> setup_circom(const CircomSetupRequest& request, Session& session);
 
 // What the witness is checked against: a circuit, or a key that was made of it.

@@ -98,6 +98,7 @@ Answer job_answer(const ordered_json& job, std::size_t result_bytes, bool timed_
   const char* const end = done                   ? "is proved"
                           : state == "cancelled" ? "is cancelled"
                                                  : state.c_str();
+  // Pending is told apart from failed by the exit code, so that a script can wait again.
   Answer answer(timed_out ? fmt::format("{} is not over: {}", printable(id), state)
                           : fmt::format("{} {}", printable(id), end),
                 timed_out ? kExitPending
@@ -215,6 +216,7 @@ base::Result<Answer> list_jobs(const ListFlags& flags, Session&) {
     if (jobs.size() > flags.limit) jobs.erase(jobs.begin(), jobs.end() - flags.limit);
     query.after_sequence = page.value("next_after_sequence", std::uint64_t{0});
   } while (query.after_sequence != 0);
+  // Ids may be long, and a table with lines broken in the middle tells nothing: the widest decides.
   std::size_t width = 24;
   for (const ordered_json& job : jobs) {
     width = std::max(width, printable(word(job, "job_id")).size());

@@ -18,7 +18,8 @@ namespace cuzk::apps {
 
 inline constexpr int kExitPending = 3;
 
-// Where the result of a job goes. Of a circuit: two documents; else bytes.
+// Where the result of a job goes. Of a circuit: two documents; else bytes. All may be empty: then
+// the answer alone says how the job ended, and the result can be fetched later.
 struct ResultFiles {
   std::filesystem::path out;                   // the result as it is
   std::filesystem::path proof, public_values;  // of a circuit
@@ -31,16 +32,22 @@ base::Status check_result_files(const ResultFiles& files,
 // As typed: what is empty or zero was not said. Files are read by prepare_job().
 struct SubmitFlags {
   ClientFlags client;
+  // Of every job. Without an id the daemon makes one; without a priority it is the kind's own.
   std::string id, priority;
   std::uint64_t deadline_s = 0;  // from now; 0: none
+  // What is to be proved: a circuit of the daemon's with a witness file, or a C1, or a kind with
+  // its vanilla proofs. One of the three.
   std::string circuit;
   std::filesystem::path witness, c1;
   std::string kind;  // "window-post", "winning-post", "update"
   std::vector<std::filesystem::path> vanilla;
+  // What Filecoin's kinds say beside their proofs, as text where a user types a size or hex. Which
+  // of them a kind needs is checked by the daemon.
   std::string sector_size;
   std::uint64_t registered_proof = 0, sector_number = 0, miner_id = 0;
   std::uint32_t partition = 0;
   std::string randomness, comm_r_old, comm_r_new, comm_d_new;
+  // Without waiting there is no result to write: an output file then is an error.
   bool wait = false;
   ResultFiles files;
 };

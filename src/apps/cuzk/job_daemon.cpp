@@ -63,6 +63,7 @@ base::Result<OpenedEngine> open_engine(const Config& config, const JobKinds& kin
   options.retention.bytes_max = config.journal.retention_bytes;
   options.queue_max = config.scheduler.queue_max;
   options.crashes_max = config.scheduler.crashes_max;
+  // Called once, inside Engine::open(), when the journal has been read.
   const auto make =
       [&](engine::ExecutorEvents& events) -> base::Result<std::unique_ptr<engine::Executor>> {
     CUZK_TRY(DaemonExecutor made, make_daemon_executor(config, kinds, events));
@@ -117,6 +118,7 @@ std::jthread preload(engine::Engine& engine, const std::vector<std::string>& nam
   return std::jthread([&engine, names](const std::stop_token& stop) {
     for (const std::string& name : names) {
       if (stop.stop_requested()) return;
+      // Waits for the key; the engine's end ends the wait, so a stop does not have to.
       const auto loaded = engine.preload(name);
       if (loaded.ok()) {
         log(LogLevel::kInfo, "loaded " + name);
@@ -155,6 +157,7 @@ base::Status serve(service::Daemon& daemon, const OpenedEngine& opened,
                    const DaemonRequest& request, const CommonOptions& common,
                    const service::Supervisor& supervisor) {
   const auto interval = std::min(kLookAgain, supervisor.watchdog_interval().value_or(kLookAgain));
+  CUZK_ASSERT(opened.engine != nullptr);
   auto healthy_at = std::chrono::steady_clock::now();
   while (true) {
     const DaemonSignal signal = wait_daemon_signal(interval);

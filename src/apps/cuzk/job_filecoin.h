@@ -37,6 +37,8 @@ struct SealSectorRequest {
   std::string ticket_hex;  // empty: random
   bool force = false;
 };
+// Errors: kAlreadyExists where the folder holds a sector and `force` is not given; kUnsupported for
+// a size that is not sealed here; those of seal() and of writing.
 base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& session);
 
 // One set a call: the circuit follows from kind and size, the names from the circuit.
@@ -54,6 +56,8 @@ struct WriteC1Request {
   std::string seed_hex;  // empty: random
   bool inner_form = false;
 };
+// Errors: those of reading the sector, which is rebuilt and compared; kUnsupported for a sector of
+// a porep id that no registered proof has.
 base::Result<Answer> write_c1(const WriteC1Request& request, Session& session);
 
 // The parameters are looked for in `params_folder` by name; `out` gets 192 bytes a partition.
@@ -68,15 +72,19 @@ struct ProveC1Request {
   BackendChoice backend = {};
 };
 // Checks the vanilla proofs, proves each partition with the parameters found by name, verifies with
-// the public inputs derived from seed and commitments, and writes 192 bytes a partition.
+// the public inputs derived from seed and commitments, and writes 192 bytes a partition. Errors:
+// those of read_c1, verify_c1 and open_params; kNotFound for parameters that are not in the folder;
+// kMismatch where what is said of who sealed contradicts the C1.
 base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session);
 
 // Public statements as the chain has them; what a kind does not use stays empty.
 struct VerifyFilecoinRequest {
+  // The circuit, and with it which of the following are used; a flag that is not used is refused.
   std::string kind, sector_size;
   std::optional<unsigned> registered_proof;
   std::string porep_id_hex, api_version;
   std::filesystem::path verifying_key, proof;
+  // 32 bytes each. Of an update comm_r and comm_d are the new ones.
   std::string comm_r_hex, comm_d_hex, comm_r_old_hex, prover_id_hex, ticket_hex, seed_hex,
       randomness_hex;
   std::optional<std::uint64_t> miner_id, sector;

@@ -162,7 +162,7 @@ Answer porep_answer(const ProveC1Request& request, const PorepJob& job,
 }  // namespace
 
 // What can be refused cheaply comes first: paths, the C1's form, who sealed, the parameters' name;
-// then the vanilla proofs, the parameters, the circuit. Memory is largest in the last step.
+// then the vanilla proofs, the parameters, the circuit. Proving takes most time and memory by far.
 base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
   CUZK_TRY_STATUS(
       check_outputs({{"--out", request.out}}, protected_files(request), Overwrite::kReplace));

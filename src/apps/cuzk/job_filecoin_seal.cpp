@@ -112,6 +112,7 @@ base::Result<Node> node_or_random(const std::string& hex, std::string_view what)
 base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& session) {
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const auto proof, choose_seal_proof(*shape, request.registered_proof));
+  CUZK_ASSERT(proof.shape == shape);
   CUZK_TRY_STATUS(filecoin::check_seal_size(*shape));
   CUZK_TRY_STATUS(make_folder(request.folder));
   if (!request.force) CUZK_TRY_STATUS(check_no_sector(request.folder));

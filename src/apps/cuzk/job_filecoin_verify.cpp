@@ -105,6 +105,7 @@ base::Result<PublicInputs> porep_inputs(const VerifyFilecoinRequest& request,
   }
   CUZK_TRY(seal.comm_r, required_node(request.comm_r_hex, "--comm-r", request.kind));
   CUZK_TRY(seal.comm_d, required_node(request.comm_d_hex, "--comm-d", request.kind));
+  // From here on the number of partitions is the protocol's, not the proof's.
   CUZK_TRY(const auto claim, filecoin::porep_claim(seal));
   PublicInputs inputs(claim.config.partition_count());
   for (unsigned partition = 0; partition < inputs.size(); ++partition) {
@@ -133,6 +134,7 @@ base::Result<filecoin::ApiVersion> post_version(const VerifyFilecoinRequest& req
   if (!request.registered_proof && !request.api_version.empty()) {
     return filecoin::api_version_by_name(request.api_version);
   }
+  // Versions are in ascending order, so the greatest of the kind and size is the newest.
   filecoin::ApiVersion newest = filecoin::ApiVersion::kV1_0_0;
   for (unsigned i = 0; i < filecoin::kRegisteredPostCount; ++i) {
     CUZK_TRY(const auto proof, filecoin::registered_post(i));
@@ -168,6 +170,7 @@ base::Result<PublicInputs> post_inputs(const VerifyFilecoinRequest& request,
     CUZK_TRY(const auto sector, post_sector(replica));
     claim.sectors.push_back(sector);
   }
+  // Sorted, and free of doubles: the order of --replica means nothing.
   CUZK_TRY(claim, filecoin::normalized(std::move(claim)));
   PublicInputs inputs(filecoin::post_partition_count(claim));
   for (unsigned partition = 0; partition < inputs.size(); ++partition) {
@@ -274,6 +277,7 @@ base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request) {
   if (!proofs.ok()) return verdict(request, inputs.size(), proofs.error().message);
   CUZK_ASSERT(proofs->size() == inputs.size());  // of the length that was checked above
   for (std::size_t part = 0; part < inputs.size(); ++part) {
+    // One by one and not as a batch, so that the reason can name the part.
     CUZK_TRY(const bool valid, groth16::verify<Bls12_381>(key, inputs[part], (*proofs)[part]));
     if (valid) continue;
     return verdict(request, inputs.size(),

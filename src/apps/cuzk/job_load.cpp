@@ -61,6 +61,7 @@ class StatusProbe {
 
   // Call once. A question that is under way is waited for.
   LoadSurroundings stop() {
+    CUZK_ASSERT(thread_.joinable());
     thread_.request_stop();
     thread_.join();
     return seen_;
@@ -99,6 +100,7 @@ class Run {
         session_(session),
         client_(std::move(client)) {
     CUZK_ASSERT(!mix_.empty());
+    CUZK_ASSERT(flags.concurrency > 0);  // the parser's range; else nobody would send
     std::vector<double> weights;
     for (const LoadShare& share : mix_) weights.push_back(share.weight);
     pick_ = std::discrete_distribution<std::size_t>(weights.begin(), weights.end());

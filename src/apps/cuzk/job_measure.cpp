@@ -103,6 +103,7 @@ base::Result<cuda::Measured> cpu_multiply(const MeasureRequest& request) {
   }
   // sum of ratio^i (i + 1) G, so the weights add up to one scalar of G.
   const msm::PointSource<G> source{std::span<const curve::Affine<G>>(bases)};
+  CUZK_ASSERT(source.size() == scalars.size());
   auto found = curve::Jacobian<G>::infinity();
   auto out = timed(request.repeats,
                    [&] { found = msm::multiply<G>(source, std::span<const Canonical>(scalars)); });

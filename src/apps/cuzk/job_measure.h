@@ -13,6 +13,7 @@
 namespace cuzk::apps {
 
 // One operation on 2^size_log2 elements, checked and timed.
+// Inputs follow from the size alone, so that two runs do the same work.
 struct MeasureRequest {
   std::size_t size_log2 = 20;
   std::string curve = "bls12-381";  // or bn254

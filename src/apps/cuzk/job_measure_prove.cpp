@@ -54,6 +54,8 @@ class BitsAndSquares {
         add(shape_->c, {});
       }
     }
+    CUZK_ASSERT(shape_->aux_count == row_count && assignment_->aux.size() == row_count);
+    CUZK_ASSERT(shape_->a.row_begin.size() == row_count + 1);
   }
   // Shared with every proof; nothing is written after the constructor.
   std::shared_ptr<const r1cs::Shape<F>> shape() const { return shape_; }
@@ -83,6 +85,7 @@ base::Result<FirstProof> prove_first(groth16::Backend<C>& backend,
   const auto begin = Clock::now();
   CUZK_TRY(const auto blinding, groth16::random_blinding<C>());
   CUZK_TRY(const auto pending, backend.start(inputs, blinding));
+  CUZK_ASSERT(pending != nullptr);
   first.pending_bytes = pending->byte_count();
   first.rss_bytes = base::resident_bytes().value_or(0);
   first.ledger = base::Ledger::process().snapshot();
@@ -174,8 +177,8 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
 
 }  // namespace
 
-// A key of one's own, or a made-up circuit, of which the key is made here: on the device where
-// proving is asked for there, since the CPU would take longer for it than for all proofs.
+// A key of one's own, or a made-up circuit, whose key is made here: with the device's help where
+// proofs are to be made there, as the sizes that are worth a device take the CPU long.
 base::Result<Answer> measure_proofs(const MeasureProveRequest& request, Session& session) {
   if (request.zkey.empty() != request.witness.empty()) {
     return base::Error{base::ErrorKind::kInvalidArgument, "--zkey and --witness go together"};

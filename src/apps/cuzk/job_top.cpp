@@ -69,6 +69,7 @@ class Terminal {
   }
 
  private:
+  // As the terminal was; meaningful only with has_keys_.
   termios before_ = {};
   bool has_keys_ = false;
 };
@@ -93,6 +94,7 @@ class Watcher {
     TopView view;
     CUZK_TRY(view.status, client_.status());
     service::Client::ListQuery query;
+    // One page, the oldest jobs: more than a screen has room for.
     query.states = {"running", "queued"};
     CUZK_TRY(const auto page, client_.list(query));
     for (const auto& job : page.at("jobs")) view.jobs.push_back(job);
@@ -145,6 +147,7 @@ base::Result<Answer> run_top(const TopFlags& flags, Session& session) {
   while (!session.stop_token().stop_requested()) {
     const auto [columns, rows] = terminal_size();
     Terminal::draw(top_screen(view, columns, rows, true));
+    // From the last moment on and not from now, so that looks keep their pace.
     next += std::chrono::duration_cast<Clock::duration>(
         std::chrono::duration<double>(flags.interval_s));
     while (Clock::now() < next && !session.stop_token().stop_requested()) {

@@ -59,6 +59,7 @@ base::Status take(const std::string& key, const std::string& value, SubmitFlags&
 base::Result<LoadShare> parse_load_share(const std::string& text) {
   SubmitFlags flags;
   LoadShare share;
+  // One round more than there are commas, so an empty text or end is a part too, and refused.
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const std::string part = text.substr(at, end - at);
@@ -70,6 +71,7 @@ base::Result<LoadShare> parse_load_share(const std::string& text) {
     CUZK_TRY_STATUS(take(part.substr(0, equals), part.substr(equals + 1), flags, share.weight));
     at = end + 1;
   }
+  CUZK_ASSERT(share.weight >= 1);  // else the distribution of a run would not be one
   CUZK_TRY(share.job, prepare_job(flags));
   return share;
 }

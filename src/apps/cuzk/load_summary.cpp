@@ -12,6 +12,7 @@
 namespace cuzk::apps {
 
 double quantile(std::vector<double> values, double share) {
+  CUZK_ASSERT(share >= 0 && share <= 1);
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
@@ -83,6 +84,7 @@ Answer load_answer(const std::vector<LoadSample>& samples, const LoadSurrounding
   add_quantile(answer, "submit_p99_ms", "submission, 99 % under", submits, 0.99);
   add_surroundings(answer, around);
   nlohmann::ordered_json by_problem = nlohmann::ordered_json::object();
+  // In JSON as one object, for people as a note each.
   for (const auto& [problem, count] : problems) {
     by_problem[problem] = count;
     answer.warn(fmt::format("{} not proved: {}", count, problem));

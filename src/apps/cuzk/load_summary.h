@@ -15,6 +15,7 @@ namespace cuzk::apps {
 // One submission and what became of it: it is completed, or unawaited, or neither, and then
 // `problem` counts.
 struct LoadSample {
+  // 0 where the daemon did not take the job.
   double submit_ms = 0;   // of the call that submitted
   double latency_ms = 0;  // from when it was to be sent to its proof
   bool completed = false;

@@ -40,6 +40,7 @@ base::Status check_output(const OutputPath& output, Overwrite overwrite) {
   }
   std::error_code failed;
   const fs::file_status status = fs::status(output.path, failed);
+  // An error of looking is not "not there": behind a folder without permission may lie a key.
   if (status.type() == fs::file_type::none) {  // not even whether it is there
     return Error{ErrorKind::kIo,
                  fmt::format("{} {}: {}", output.flag, output.path.string(), failed.message())};
@@ -94,6 +95,7 @@ base::Status check_outputs(const std::vector<OutputPath>& outputs,
 }
 
 base::Status write_together(const std::vector<OutputFile>& files) {
+  CUZK_ASSERT(!files.empty());
   std::vector<base::AtomicFile> open;
   open.reserve(files.size());
   for (const OutputFile& file : files) {

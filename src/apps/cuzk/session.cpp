@@ -37,7 +37,10 @@ double Session::elapsed_s() const {
 }
 
 // The old sink wipes its line when it goes; the new one draws nothing before a stage begins.
-void Session::end_progress() { progress_ = base::make_terminal_progress(); }
+void Session::end_progress() {
+  progress_ = base::make_terminal_progress();
+  CUZK_ASSERT(progress_ != nullptr);
+}
 
 // getrusage(2) tells it in KiB on Linux.
 std::uint64_t peak_rss_bytes() {

@@ -20,6 +20,7 @@ namespace cuzk::apps {
 
 // Options that every sub-command takes.
 struct CommonOptions {
+  // The answer, or the error, as one JSON object on standard output.
   bool json = false;
   unsigned threads = 0;  // 0: all CPUs of this process
   // Most bytes that counted buffers may take, as base::resolve_budget reads it; empty: no budget.
@@ -49,8 +50,10 @@ class Session {
  private:
   CommonOptions options_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  // Never null; replaced by end_progress().
   std::unique_ptr<base::ProgressSink> progress_;
   std::stop_source stop_;
+  // Last, as it looks at what stands before it.
   std::jthread watcher_;
 };
 

@@ -33,6 +33,7 @@ class Line {
     if (shown.size() > left_) shown.resize(left_);
     CUZK_ASSERT(shown.size() <= left_);
     left_ -= shown.size();
+    // Colours are added after the text was cut: their sequences take no columns.
     const bool styled = colour_ && style != nullptr && !shown.empty();
     text_ += styled ? fmt::format("\x1b[{}m{}\x1b[0m", style, shown) : shown;
     return *this;

@@ -16,6 +16,7 @@ namespace cuzk::apps {
 struct TopView {
   nlohmann::ordered_json status;             // GetStatusResponse
   std::vector<nlohmann::ordered_json> jobs;  // not over, in order of arrival
+  // Of the last minute; 0 with the first look.
   double completed_per_minute = 0;
   std::string address;
 };

@@ -9,6 +9,7 @@
 #include "base/cpu.h"
 
 namespace cuzk::apps {
+static_assert(sizeof kVersion > 1 && sizeof kCompiler > 1);  // CMake has filled them in
 std::string version_text() {
   return fmt::format(
       "cuzk {}\ncommit: {}\ncompiler: {}\nbuild type: {}\nsanitizers: {}\nCPU level: {}", kVersion,
