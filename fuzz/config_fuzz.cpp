@@ -1,4 +1,7 @@
 // The daemon's TOML: whatever is accepted is shown as text that reads back to the same text.
+//
+// Texts are compared, as a configuration has no equality of its own. A refusal names the file and
+// stays readable however long the input was.
 #include "fuzz/target.h"
 #include "service/config.h"
 

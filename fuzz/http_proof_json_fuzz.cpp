@@ -1,4 +1,7 @@
 // The JSON form of SubmitProofRequest over HTTP: hostile text gives a request or a sentence.
+//
+// There is no writer to compare with, so what is demanded is that a request holds no more than the
+// text that it was read from.
 #include "fuzz/target.h"
 #include "service/http_proof_json.h"
 

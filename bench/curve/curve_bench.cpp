@@ -1,4 +1,7 @@
 // Point operations, pairings and decoding; the time is that of one operation.
+//
+// Names: <group>/<operation> and <curve>_pairing/<part>. Operands are members made beforehand, so
+// no exceptional case (equal points, infinity) is timed. One thread.
 #include <benchmark/benchmark.h>
 
 #include "curve/encoding.h"

@@ -41,7 +41,7 @@ struct ShaLikeCircuit {
   using Terms = std::initializer_list<r1cs::Term>;
 
   static std::uint32_t aux(std::uint32_t i) { return i + 2; }
-  std::uint64_t random() {  // SplitMix64
+  std::uint64_t random() {  // as SplitMix64 with one of its two multiplications: enough for bits
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     return z ^ (z >> 31);

@@ -1,4 +1,7 @@
-// Cost of the native hashes. Run: hash_bench --benchmark_filter=hash/
+// Cost of the native hashes: one compression of SHA-256 by each path that this CPU has, one
+// Poseidon by arity. Inputs are chained, so latency is what is timed.
+//
+//   hash_bench --benchmark_filter=hash/
 #include <benchmark/benchmark.h>
 
 #include "hash/poseidon.h"

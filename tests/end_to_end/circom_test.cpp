@@ -1,4 +1,7 @@
 // circom circuits from files to proofs, against snarkjs in both directions.
+//
+// Through the built command and files, as a user works. Files that snarkjs made lie in tests/data;
+// tests in which it runs itself are skipped by name where it is not installed.
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,7 @@
 // The commands that talk to a daemon, as a user types them.
+//
+// One daemon of its own a test, with a small circuit; the commands are separate processes. What the
+// daemon answers to other clients is for daemon_test.cpp and curio_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,7 @@
 // Runs the built command as a user does and looks at all it says.
+//
+// Shared by the tests of this folder: what counts is exit code, standard output and one sentence on
+// standard error. Nothing of src/ is linked for it.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,7 @@
 // The frame that all commands share: help, version, errors, JSON, threads, output paths.
+//
+// What a command does with good input is for the other tests of this folder; here it is mostly
+// mistakes, each of which has to end in one sentence and exit code 2.
 #include <algorithm>
 #include <fstream>
 #include <sstream>

@@ -1,4 +1,7 @@
 // A daemon as its own process, and the independent client against it.
+//
+// A test knows of the daemon what an operator knows: its log, its exit code, its signals. Waits
+// look again every 50 ms and have an end, so a daemon that hangs is a failure and no hanging test.
 #pragma once
 
 #include <chrono>

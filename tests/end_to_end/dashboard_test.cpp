@@ -1,4 +1,7 @@
 // The dashboard of a daemon that proves, in Chromium.
+//
+// dashboard_client.mjs opens the page, does what a person does there and tells what it saw. Skipped
+// by name where there is no browser.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,7 @@
 // The examples of the documentation run as they are written there.
+//
+// The blocks of a page run one after the other in one folder, as a reader would type them. Renaming
+// a flag without its page fails here.
 #include <filesystem>
 #include <string>
 #include <vector>

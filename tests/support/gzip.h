@@ -1,4 +1,6 @@
 // Reads a gzip file whole. Test data of others is kept as it came, and some of it came packed.
+//
+// By zlib and into memory: the files are of some megabytes, and what a test compares is their text.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,7 @@
 // Starts programs of others and of ours, and looks at all they say.
+//
+// Without a shell, so that arguments arrive as they are; output goes through files, so that a
+// program that says much on both streams cannot block on a full pipe.
 #pragma once
 
 #include <filesystem>
@@ -22,6 +25,7 @@ namespace cuzk::testing {
 
 namespace fs = std::filesystem;
 
+// Empty where the file is not there; the test that looks for words in it then fails.
 inline std::string read_text(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
@@ -31,6 +35,7 @@ inline void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
+// How a program ended and all that it wrote.
 struct CommandResult {
   int exit_code = -1;  // -1: ended by a signal or not started
   std::string out, err;

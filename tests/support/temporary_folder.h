@@ -1,4 +1,6 @@
 // A folder of the running test, gone when the test ends.
+//
+// Named by mkdtemp, so tests of one binary may run at once and two runs on one machine do not meet.
 #pragma once
 
 #include <cstdio>

@@ -11,6 +11,7 @@
 
 namespace cuzk::apps {
 
+// What is measured, for as long as the bench lives. Zero PoReps spare making their parameters.
 struct EngineBenchOptions {
   std::filesystem::path folder;  // keys are kept here, journals are made here
   std::uint64_t job_count = 203, porep_count = 3;
@@ -18,13 +19,17 @@ struct EngineBenchOptions {
   double budget_factor = 0;  // of the largest job's need, instead of the settings' budget
 };
 
+// One load and the settings it ran with, the budget filled in.
 struct EngineBenchRun {
   EngineSettings settings;
   std::uint64_t need_bytes = 0;
   LoadResult result;
 };
 
-// The mixed load: small circuits over both curves, the PoReps spread evenly among them.
+// The mixed load: small circuits over both curves, the PoReps spread evenly among them. Each call
+// opens an engine of its own, over one material and one folder of journals, and warms it first, so
+// that what is measured is an engine in service and not its start. One call at a time: the ledger
+// and the resident memory that are looked at are those of the process.
 class EngineBench {
  public:
   static base::Result<std::unique_ptr<EngineBench>> make(EngineBenchOptions options,

@@ -1,4 +1,8 @@
 // What a critical job waits while low ones fill every worker.
+//
+// The same jobs run twice: in an idle engine, which is what they take by themselves, and under
+// load. Low work lets critical work in at its borders, so the wait beyond the own time should be
+// about one stretch between two borders, which is measured as well.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -37,6 +41,8 @@ class BorderWatch final : public base::Checkpoint {
   double longest_s_ = 0;
 };
 
+// Of this job proved alone in this thread. The key is held loaded meanwhile, so the load inside
+// run_alone(), which counts as a stretch too, finds its pages in memory.
 base::Result<double> longest_chunk_s(const LoadMaterial& material, const LoadJob& job) {
   CUZK_TRY(const auto* type, material.kinds().types->find(job.kind));
   CUZK_TRY(const auto work, type->read(job.input));
@@ -49,6 +55,7 @@ base::Result<double> longest_chunk_s(const LoadMaterial& material, const LoadJob
   return watch.longest_s();
 }
 
+// Seconds from submission to the end; `valid`: whether the proof is one of this job.
 base::Result<double> timed_job(LoadEngine& load, const LoadJob& job, engine::Priority priority,
                                bool& valid) {
   engine::SubmitRequest request{job.name, job.kind, priority, {}, job.input};
@@ -74,6 +81,7 @@ double at_share(std::vector<double> values, double share) {
 base::Result<EngineBench::CriticalWait> EngineBench::critical(std::uint64_t count,
                                                               std::uint64_t low_count,
                                                               const groth16::Control& control) {
+  CUZK_ASSERT(count > 0 && low_count > 0);
   const std::size_t low_circuit = material_->circuits().size() - 1;
   CriticalWait out{count, low_count};
   CUZK_TRY(const LoadJob low, material_->squaring(low_circuit, 0));
@@ -97,6 +105,7 @@ base::Result<EngineBench::CriticalWait> EngineBench::critical(std::uint64_t coun
   std::atomic<std::uint64_t> low_ended{0};
   std::vector<std::shared_ptr<engine::Subscription>> subscriptions;
   std::uint64_t low_submitted = 0;
+  // Declared in this order: subscriptions end before the counter that they add to.
   const auto fill = [&]() -> base::Status {
     while (low_submitted - low_ended.load() < low_count) {
       const std::string name = fmt::format("low-{}", low_submitted++);
@@ -122,6 +131,7 @@ base::Result<EngineBench::CriticalWait> EngineBench::critical(std::uint64_t coun
     waited.push_back(time);
     out.valid_count += valid ? 1 : 0;
   }
+  CUZK_ASSERT(own.size() == count && waited.size() == count);
   out.inline_count = load->engine().report().executor.counts.inline_grants;
   out.own_median_s = at_share(own, 0.5);
   out.own_max_s = at_share(own, 1);

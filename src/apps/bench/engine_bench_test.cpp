@@ -1,4 +1,7 @@
 // Loads of small circuits: every proof is judged, a wrong one is found, the account is closed.
+//
+// The engine, journal and key store are real and the circuits tiny, so that what is tested is what
+// `cuzk bench engine` measures; nothing here depends on how long it takes.
 #include "apps/bench/engine_bench.h"
 
 #include <atomic>

@@ -1,4 +1,8 @@
 // Running a load.
+//
+// One thread makes, submits and judges; the engine's threads prove. It keeps no more jobs than the
+// plan allows, because inputs and proofs held here would be counted as the engine's memory. Memory
+// is compared between two idle moments, keys dropped, in which nothing of a job is left.
 #include "apps/bench/engine_load.h"
 
 #include <algorithm>
@@ -20,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kFaultsMax = 10;
 
+// User and system time of all threads so far.
 double cpu_seconds() {
   rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -29,7 +34,8 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Jobs that ended, in the order in which they did.
+// Jobs that ended, in the order in which they did. Added to by threads of the engine, taken from by
+// the one that judges; the lock is held for a moment.
 class Endings {
  public:
   void add(std::uint64_t index) {
@@ -59,6 +65,9 @@ struct Submission {
   std::shared_ptr<engine::Subscription> subscription;
 };
 
+// Jobs between submission and judgement. Used by one thread, but for the endings. Members stand in
+// the order that makes leaving early safe: subscriptions (in open_) die before the list they add
+// to.
 class LoadRun {
  public:
   LoadRun(LoadEngine& load, const MakeJob& job_of) : load_(load), job_of_(job_of) {}
@@ -86,6 +95,7 @@ class LoadRun {
       const auto index = endings_.next();
       if (!index) continue;
       const auto found = open_.find(*index);
+      CUZK_ASSERT(found != open_.end());  // a job ends once
       last_end_ = Clock::now();
       control.advance(1);
       judge(found->second, result);
@@ -142,12 +152,15 @@ base::Result<std::unique_ptr<LoadEngine>> LoadEngine::open(const LoadMaterial& m
     return std::unique_ptr<engine::Executor>(std::move(made));
   };
   CUZK_TRY(out->engine_, engine::Engine::open(options, material.kinds().types, make));
+  CUZK_ASSERT(out->engine_ != nullptr);
   out->trace_.start_sampling(settings.sample_interval,
                              [engine = out->engine_.get()] { return engine->report().executor; });
   return out;
 }
 
 LoadEngine::~LoadEngine() {
+  // The sampler asks the engine, and the pipeline's threads tell the trace: each is stopped before
+  // what it uses goes.
   trace_.stop_sampling();
   if (engine_ != nullptr) engine_->stop();
   base::Ledger::process().set_budget(0);
@@ -191,6 +204,7 @@ base::Result<LoadResult> run_load(LoadEngine& load, const LoadPlan& plan,
   const bool has_peak = engine::reset_peak_resident();
   base::Ledger::process().reset_peaks();
   control.begin_stage("jobs", plan.job_count);
+  // What is measured begins here.
   const double cpu_before_s = cpu_seconds();
   const Clock::time_point begin = Clock::now();
   LoadRun run(load, plan.job_of);
@@ -198,11 +212,13 @@ base::Result<LoadResult> run_load(LoadEngine& load, const LoadPlan& plan,
     CUZK_TRY_STATUS(run.settle(plan.queued_max, control, result));
     CUZK_TRY_STATUS(run.submit(i));
   }
+  // All are submitted; wait until none is open.
   CUZK_TRY_STATUS(run.settle(1, control, result));
   result.wall_s = std::chrono::duration<double>(run.last_end() - begin).count();
   result.cpu_s = cpu_seconds() - cpu_before_s;
   result.report = load.engine().report().executor;
   result.stages = load.trace().totals();
+  static_assert(engine::kStageCount == 3);  // witness, device, finish
   result.workers = {result.report.witness_workers, result.report.devices.at(0).worker_count,
                     result.report.finish_workers};
   result.budget_bytes = result.report.budget_bytes;
@@ -213,6 +229,7 @@ base::Result<LoadResult> run_load(LoadEngine& load, const LoadPlan& plan,
     result.resident_peak_bytes =
         std::max(result.resident_peak_bytes, sample.resident.total_bytes());
   }
+  CUZK_ASSERT(result.valid_count <= result.job_count);
   if (!plan.keeps_trace) load.trace().restart();
   load.drop_keys();
   CUZK_TRY(result.after, engine::read_resident());
@@ -220,6 +237,7 @@ base::Result<LoadResult> run_load(LoadEngine& load, const LoadPlan& plan,
   return result;
 }
 
+// Read as the engine would read it, and dropped: the figures are those of the plan.
 base::Result<std::uint64_t> need_bytes(const LoadMaterial& material, const LoadJob& job) {
   CUZK_TRY(const auto* type, material.kinds().types->find(job.kind));
   CUZK_TRY(const auto work, type->read(job.input));

@@ -1,5 +1,8 @@
 // A load through the whole engine: journal, scheduler, pipeline, CPU; every result judged apart
 // from it; time, memory and counters beside what the stages themselves took.
+//
+// Judging is by the verifier and the job's own statement, outside of the engine, so a fault of the
+// engine cannot hide itself. What it costs is part of the CPU's time and told so.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +28,8 @@ struct EngineSettings {
   std::chrono::milliseconds sample_interval{20};
 };
 
-// An engine over the CPU with its trace.
+// An engine over the CPU with its trace. It sets the budget of the process's ledger while it lives,
+// so there is one at a time.
 class LoadEngine {
  public:
   static base::Result<std::unique_ptr<LoadEngine>> open(const LoadMaterial& material,
@@ -42,6 +46,7 @@ class LoadEngine {
   std::unique_ptr<engine::Engine> engine_;
 };
 
+// What a run found. All of it is there when run_load() succeeds, jobs that failed included.
 struct LoadResult {
   std::uint64_t job_count = 0, valid_count = 0;
   std::vector<std::string> faults;  // jobs without a valid result, at most some
@@ -71,6 +76,7 @@ struct LoadResult {
 };
 
 using MakeJob = std::function<base::Result<LoadJob>(std::uint64_t index)>;
+// Jobs are made while the load runs, and `queued_max` bounds how many exist at once.
 struct LoadPlan {
   std::uint64_t job_count = 0;
   MakeJob job_of;                   // makes job i

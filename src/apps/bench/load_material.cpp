@@ -1,4 +1,8 @@
 // Keys in a folder, and jobs whose results are judged with the keys' verifying halves.
+//
+// Keys that lie there are taken as they are: they are development keys of this program, under names
+// that say what they are of. A check opens the key anew each time and holds nothing of it, so that
+// judging adds little to the memory of the run.
 #include "apps/bench/load_material.h"
 
 #include <algorithm>
@@ -32,6 +36,7 @@ base::Result<const filecoin::SectorShape*> porep_sector() {
   return filecoin::sector_shape_by_name("2KiB");
 }
 
+// The name that FilecoinKeys will look for.
 fs::path porep_params(const fs::path& folder, const filecoin::SectorShape& sector) {
   return folder / (filecoin::parameter_set_name(filecoin::CircuitKind::kPorep, sector) + ".params");
 }
@@ -58,6 +63,7 @@ base::Status make_squaring_key(const fs::path& path, const SquaringCircuit& circ
   });
 }
 
+// Sealed anew in each process: milliseconds at 2 KiB.
 base::Result<std::unique_ptr<const filecoin::SealedSector>> seal_sample() {
   CUZK_TRY(const auto registered, filecoin::registered_seal(kRegisteredProof));
   filecoin::SealRequest request;
@@ -81,6 +87,8 @@ base::Status check_porep(const fs::path& params, const filecoin::PorepClaim& cla
 }
 
 template <class C>
+// The public value is compared before the proof is verified: a valid proof of another job's value
+// is the fault that a mixed-up engine would make.
 base::Status check_squaring(const fs::path& zkey, const typename C::Fr& output,
                             const base::Bytes& result) {
   const auto span = [](const std::string& text) {
@@ -127,6 +135,7 @@ base::Result<std::unique_ptr<LoadMaterial>> LoadMaterial::make(
     CUZK_TRY_STATUS(make_porep_params(porep_params(folder, *sector), *sector, progress));
     CUZK_TRY(out->sector_, seal_sample());
   }
+  // Last, because registering a circuit reads its key's header.
   CUZK_TRY(out->kinds_, make_job_kinds(config));
   return out;
 }
@@ -144,6 +153,7 @@ base::Result<LoadJob> LoadMaterial::porep(std::uint64_t index) const {
   job.name = fmt::format("porep-{}", index);
   job.input = std::make_shared<const base::Bytes>(
       encode_job_input({{"miner_id", kMinerId}, {"sector_number", kSectorNumber}}, parts));
+  // The closure has copies, so a job may outlive the material.
   job.check = [params = porep_params(folder_, *registered.shape),
                claim = filecoin::porep_claim(c1)](const base::Bytes& result) {
     return check_porep(params, claim, result);
@@ -152,6 +162,7 @@ base::Result<LoadJob> LoadMaterial::porep(std::uint64_t index) const {
 }
 
 base::Result<LoadJob> LoadMaterial::squaring(std::size_t circuit, std::uint64_t index) const {
+  CUZK_ASSERT(circuit < circuits_.size());
   const SquaringCircuit& chosen = circuits_.at(circuit);
   return formats::with_curve(
       chosen.curve, [&]<class C>(std::type_identity<C>) -> base::Result<LoadJob> {

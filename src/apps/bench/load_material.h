@@ -1,5 +1,8 @@
 // Jobs for measurements of the engine, made on the spot: PoReps of a sealed development sector and
 // circuits of chained squarings over both curves. Keys are made once and kept in a folder.
+//
+// A job follows from its kind and number alone, so that a run can be repeated, and a test in
+// another process knows what job 17 was.
 #pragma once
 
 #include <filesystem>

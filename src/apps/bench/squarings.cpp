@@ -1,4 +1,7 @@
 // One description for the matrices and for the values.
+//
+// Squarings are the cheapest circuit with a witness of full-size scalars, so a load of them is
+// little work per byte; the chain makes every value depend on x.
 #include "apps/bench/squarings.h"
 
 #include <cstddef>
@@ -15,16 +18,21 @@ namespace {
 // Rows beside the squarings: the one that ties y, and those of the inputs (ONE and y).
 constexpr std::size_t kOtherRows = 3;
 
+// So that squarings and the other rows fill the domain.
 std::size_t squaring_count(unsigned constraint_log2) {
+  CUZK_ASSERT(constraint_log2 >= 2 && constraint_log2 < 32);
   return (std::size_t{1} << constraint_log2) - kOtherRows;
 }
 
+// x^(2^times).
 template <class F>
 F squared(F x, std::size_t times) {
   for (std::size_t i = 0; i < times; ++i) x = x * x;
   return x;
 }
 
+// The circuit for either builder; the one of values ignores rows. `x` is any value where shapes are
+// recorded.
 template <class Cs>
 void synthesize(Cs& cs, std::size_t count, const typename Cs::Field& x) {
   using F = typename Cs::Field;

@@ -10,7 +10,7 @@
 
 namespace cuzk::apps {
 
-// A development key as a zkey, for 2^constraint_log2 - 2 squarings, so that the domain has
+// A development key as a zkey, for 2^constraint_log2 - 3 squarings, so that the domain has
 // 2^constraint_log2 points.
 template <class C>
 base::Status write_squaring_key(const std::filesystem::path& zkey, unsigned constraint_log2,

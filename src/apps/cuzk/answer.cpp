@@ -1,4 +1,8 @@
 // Rendering of answers.
+//
+// The two forms come from one list of facts, so that neither says what the other leaves out. Words
+// of files and clients go through here on their way to a terminal, which is why sub-commands hand
+// over an Answer and print nothing (`top` draws, with the same printable()).
 #include "apps/cuzk/answer.h"
 
 #include <cmath>
@@ -11,6 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// How people read a value that nobody put into words.
 std::string shown_value(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
@@ -24,12 +29,14 @@ std::string dump(const Json& value, int indent) {
 
 }  // namespace
 
+// All others come down to add_as().
 Answer& Answer::add(std::string key, Json value, std::string label) {
   std::string shown = shown_value(value);
   return add_as(std::move(key), std::move(value), std::move(label), std::move(shown));
 }
 
 Answer& Answer::add_as(std::string key, Json value, std::string label, std::string shown) {
+  CUZK_ASSERT(!key.empty());
   facts_.push_back({std::move(key), std::move(label), std::move(shown), std::move(value)});
   return *this;
 }
@@ -39,6 +46,7 @@ Answer& Answer::add_bytes(std::string key, std::uint64_t bytes, std::string labe
 }
 
 Answer& Answer::add_seconds(std::string key, double seconds, std::string label) {
+  // Milliseconds: more digits would be noise.
   const double rounded = std::round(seconds * 1000) / 1000;
   return add_as(std::move(key), rounded, std::move(label), fmt::format("{:.2f} s", seconds));
 }
@@ -48,6 +56,7 @@ Answer& Answer::warn(std::string sentence) {
   return *this;
 }
 
+// One line a fact, whatever its text holds, so that lines can be told apart by programs too.
 std::string Answer::to_text() const {
   std::string text = headline_ + "\n";
   for (const Fact& fact : facts_) {
@@ -60,6 +69,7 @@ std::string Answer::to_text() const {
 
 std::string Answer::to_json() const {
   Json object = Json::object();
+  // Facts first, in their order; warnings last, and only where there are any.
   for (const Fact& fact : facts_) object[fact.key] = fact.value;
   if (!warnings_.empty()) object["warnings"] = warnings_;
   return dump(object, 2) + "\n";
@@ -75,6 +85,8 @@ std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
+    // By bytes, not characters: C0, DEL, and the C1 controls in the two bytes that UTF-8 gives
+    // them, which terminals obey as well.
     const auto byte = static_cast<unsigned char>(text[i]);
     // U+0080 to U+009F are two bytes in UTF-8, the first of them c2.
     const bool second = i > 0 && text[i - 1] == '\xc2' && byte >= 0x80 && byte < 0xa0;
@@ -87,6 +99,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+// Powers of 1024 with their names; two decimals tell 1.04 GiB from 1.
 std::string human_bytes(std::uint64_t bytes) {
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
   if (bytes < 1024) return fmt::format("{} bytes", bytes);
@@ -96,6 +109,7 @@ std::string human_bytes(std::uint64_t bytes) {
     amount /= 1024;
     ++unit;
   }
+  CUZK_ASSERT(unit < std::size(kUnits));
   return fmt::format("{:.2f} {}", amount, kUnits[unit]);
 }
 

@@ -1,4 +1,7 @@
 // Answers read well as text and parse as JSON.
+//
+// Both forms are made of one answer in each test; hostile text (control characters, no UTF-8) has
+// to come out harmless in either.
 #include "apps/cuzk/answer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,8 @@
 // Devices come up one after the other; one that cannot be used is told and left out.
+//
+// The rule of "auto": what the user named has to work, what was only found may fail. A device that
+// fails later, in the middle of a proof, is the pool's affair (cuda/device_pool.h), which under
+// "auto" has the CPU to fall back to.
 #include "apps/cuzk/backend_choice.h"
 
 #include <CLI/CLI.hpp>
@@ -26,7 +30,8 @@ Shared<C> cpu_backend() {
   return Shared<C>(groth16::make_cpu_backend<C>());
 }
 
-// The names of the devices that were asked for.
+// The names of the devices that were asked for; without any, of all that the driver shows, by UUID:
+// indices move when a card is taken out between two calls.
 base::Result<std::vector<std::string>> device_names(const BackendChoice& choice) {
   if (!choice.devices.empty()) return choice.devices;
   CUZK_TRY(const auto all, cuda::list_devices());
@@ -47,7 +52,8 @@ base::Result<cuda::BackendOptions> device_options(const BackendChoice& choice) {
   return options;
 }
 
-// All devices as one that makes each proof together.
+// All devices as one that makes each proof together. Here each of them has to come up, named or
+// not.
 template <class C>
 base::Result<std::vector<typename cuda::DevicePool<C>::Member>> sharing_devices(
     const BackendChoice& choice) {
@@ -70,6 +76,7 @@ base::Result<std::vector<typename cuda::DevicePool<C>::Member>> device_members(
   CUZK_TRY(auto options, device_options(choice));
   CUZK_TRY(const auto names, device_names(choice));
   std::vector<typename cuda::DevicePool<C>::Member> members;
+  // All reasons are told together: the first is not always the one that matters.
   std::string reasons;
   for (const std::string& name : names) {
     options.device = name;
@@ -90,6 +97,8 @@ base::Result<std::vector<typename cuda::DevicePool<C>::Member>> device_members(
 
 }  // namespace
 
+// Words are checked here, devices only when a backend is made: a driver should not be called for
+// --help.
 void add_backend_options(CLI::App& command, BackendChoice& choice) {
   command
       .add_option("--backend", choice.backend,
@@ -119,6 +128,7 @@ base::Result<std::shared_ptr<groth16::Backend<C>>> make_chosen_backend(const Bac
   const auto tell = [told](const char* word) {
     if (told != nullptr) *told = word;
   };
+  CUZK_ASSERT(choice.backend == "auto" || choice.backend == "cpu" || choice.backend == "cuda");
   const bool is_auto = choice.backend == "auto";
   const bool wants_device =
       choice.backend == "cuda" ||
@@ -132,6 +142,7 @@ base::Result<std::shared_ptr<groth16::Backend<C>>> make_chosen_backend(const Bac
     if (!is_auto || !choice.devices.empty()) return members.error();
     return cpu_backend<C>();
   }
+  CUZK_ASSERT(!members->empty());
   tell("cuda");
   return Shared<C>(std::make_shared<cuda::DevicePool<C>>(std::move(members).value(),
                                                          is_auto ? cpu_backend<C>() : nullptr));

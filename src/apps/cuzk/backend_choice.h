@@ -1,4 +1,8 @@
 // Which processor proves: --backend, --device, --vram and --split, and the backend that they mean.
+//
+// For commands that prove in their own process; the daemon has daemon_devices.h, which gives the
+// engine one device each instead of a pool. This is where the command meets src/cuda, which in a
+// build without CUDA answers that there is none.
 #pragma once
 
 #include <memory>
@@ -14,6 +18,7 @@ class App;
 
 namespace cuzk::apps {
 
+// As the options were given; nothing is checked beyond their form until a backend is made.
 struct BackendChoice {
   // "cpu", "cuda", or "auto": devices for circuits that are worth their start, if there are any,
   // and the CPU for the rest and when devices fail.

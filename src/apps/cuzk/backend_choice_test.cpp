@@ -1,4 +1,6 @@
 // Which backend the options mean where no device is needed, and what is said where one is missing.
+//
+// Holds on machines with and without a card; proving on one is for bench/cuda_prove.
 #include "apps/cuzk/backend_choice.h"
 
 #include <algorithm>

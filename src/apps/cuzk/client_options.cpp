@@ -1,4 +1,6 @@
 // Flags first, then the environment, so that a shell set up once needs no flags.
+//
+// An error names the place that the text came from, a flag or a variable. Nothing connects here.
 #include "apps/cuzk/client_options.h"
 
 #include <cstdlib>
@@ -11,8 +13,10 @@
 namespace cuzk::apps {
 namespace {
 
+// Tokens are a line each; what is larger is some other file.
 constexpr std::uint64_t kTokenFileBytesMax = 65536;
 
+// Empty where it is not set: an empty variable means the same.
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
@@ -54,6 +58,8 @@ std::string shown_address(const ClientFlags& flags) {
   return address.empty() ? service::ClientOptions().address.to_string() : address;
 }
 
+// The token of a file wins over that of the environment, as every flag does. Half a client
+// certificate is an error here, since TLS would only say that the handshake failed.
 base::Result<std::unique_ptr<service::Client>> make_client(const ClientFlags& flags) {
   service::ClientOptions options;
   const std::string address = flags.address.empty() ? environment("CUZK_ADDR") : flags.address;

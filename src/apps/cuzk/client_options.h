@@ -1,4 +1,7 @@
 // How a command finds its daemon.
+//
+// The options are the same for every command that talks to one, so a shell that exports CUZK_ADDR
+// and CUZK_TOKEN needs none of them. service/client.h does the talking.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +17,13 @@ class App;
 
 namespace cuzk::apps {
 
+// As typed; empty where nothing was said. The token itself is no flag: command lines can be read by
+// every user of a machine.
 struct ClientFlags {
   std::string address;  // empty: CUZK_ADDR, else the daemon's default
   std::filesystem::path token_file;
   std::filesystem::path authority, certificate, key;
+  // TLS with the system's authorities; an authority or certificate of one's own means TLS too.
   bool tls = false;
 };
 

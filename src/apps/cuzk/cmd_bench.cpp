@@ -1,4 +1,7 @@
 // cuzk bench: the group of measurements and replays, and the flags of each.
+//
+// An "own case" of the incident is described by flags that mean nothing beside a published case, so
+// it is noticed whether any of them was given, not what their values are.
 #include <map>
 #include <memory>
 
@@ -21,6 +24,7 @@ std::string check_budget(const std::string& text) {
   return bytes.ok() ? std::string() : bytes.error().message;
 }
 
+// Each begins with "Own case:" in the help: given any, the published cases are not run.
 void add_policy_options(CLI::App& command, IncidentRequest& request) {
   static const std::map<std::string, EvaluationRelease> kEvaluations = {
       {"held", EvaluationRelease::kAfterFinish}, {"freed", EvaluationRelease::kAfterStart}};

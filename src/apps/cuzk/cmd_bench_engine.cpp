@@ -1,4 +1,7 @@
 // cuzk bench engine: flags of loads through the engine.
+//
+// One run, a grid, a soak or the wait of critical jobs; the parser keeps them apart. Defaults are
+// those of EngineLoadRequest, so that the flags say nothing twice.
 #include <memory>
 
 #include <CLI/CLI.hpp>

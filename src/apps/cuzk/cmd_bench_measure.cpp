@@ -1,4 +1,7 @@
 // cuzk bench ntt, msm, prove.
+//
+// ntt and msm measure one kernel on one size, prove whole proofs. Sizes end where a run would no
+// longer fit common machines: the ranges here are limits of the measurement, not of the library.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +12,7 @@
 namespace cuzk::apps {
 namespace {
 
+// What a measurement does with its request; all of them take the same flags.
 using Measure = base::Result<Answer> (*)(const MeasureRequest&, Session&);
 
 void add_measure_command(CLI::App& group, Invocation& invocation, const std::string& name,

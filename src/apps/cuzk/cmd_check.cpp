@@ -1,4 +1,7 @@
 // cuzk check: does a witness satisfy a circuit?
+//
+// Two ways with different force: an .r1cs file names the broken constraint, a key can only be tried
+// by a proof. The help says so, because the exit codes differ.
 #include <memory>
 
 #include <CLI/CLI.hpp>

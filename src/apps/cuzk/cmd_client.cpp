@@ -1,4 +1,7 @@
 // The commands that talk to a daemon: submit, await, cancel, jobs, status, preload, evict, top.
+//
+// Which flags of `submit` go together depends on the kind of job, so that is checked in
+// job_client_submit.cpp and not by the parser. What the values mean, the daemon checks.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +12,7 @@
 namespace cuzk::apps {
 namespace {
 
+// The outputs of a command that waits for a proof.
 void add_result_options(CLI::App& command, ResultFiles& files) {
   add_path(command, "--out", files.out, "Where the result goes as it is");
   add_path(command, "--proof", files.proof, "Circuits: where proof.json goes");
@@ -34,6 +38,8 @@ void add_submit(CLI::App& app, Invocation& invocation) {
   add_path(*command, "--c1", flags->c1, "PoRep: commit-phase-1 JSON, as Curio sends it or bare");
   command->add_option("--kind", flags->kind, "window-post, winning-post or update")
       ->check(CLI::IsMember({"window-post", "winning-post", "update"}));
+  // Through a function with trigger_on_parse, so that the order is that of the command line: parts
+  // belong to partitions by their place.
   const auto add_vanilla = [flags](const std::string& path) { flags->vanilla.emplace_back(path); };
   command
       ->add_option_function<std::string>("--vanilla", add_vanilla,
@@ -70,6 +76,7 @@ void add_await(CLI::App& app, Invocation& invocation) {
   });
 }
 
+// cancel, preload and evict: one word that names a job or a key, and one call.
 void add_named(CLI::App& app, Invocation& invocation, const char* name, const char* description,
                const char* example, const char* what,
                base::Result<Answer> (*work)(const JobFlags&, Session&)) {
@@ -124,6 +131,7 @@ void add_top(CLI::App& app, Invocation& invocation) {
 
 }  // namespace
 
+// In the order in which `cuzk --help` lists them.
 void add_client_commands(CLI::App& app, Invocation& invocation) {
   add_submit(app, invocation);
   add_await(app, invocation);
@@ -139,6 +147,7 @@ void add_client_commands(CLI::App& app, Invocation& invocation) {
   add_top(app, invocation);
 }
 
+// Part of the group `cuzk bench`, and here because it takes the flags of a client.
 void add_load_command(CLI::App& group, Invocation& invocation) {
   const auto flags = std::make_shared<LoadFlags>();
   CLI::App* command = add_command(

@@ -1,4 +1,7 @@
 // cuzk config: checks a daemon's configuration and shows what it means.
+//
+// Flags and work are together in this file: the work is what the daemon does at its start, without
+// keeping anything. What would end the daemon is an error; what it would live with is a warning.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +16,7 @@
 namespace cuzk::apps {
 namespace {
 
+// Of both sub-commands; `only_differences` is of print-effective alone.
 struct ConfigFlags {
   std::filesystem::path file;
   bool only_differences = false;
@@ -27,16 +31,21 @@ base::Result<Answer> check(const ConfigFlags& flags) {
   if (!config.auth.token_file.empty()) {
     CUZK_TRY_STATUS(service::read_tokens(config.auth.token_file));
   }
+  // Folders are looked at and not made: a check changes nothing.
   if (const base::Status journal = check_folder(config.journal_folder()); !journal.ok()) {
     return base::Error(journal.error()).within("journal.folder");
   }
+  // Opened and closed again: a file that cannot be read would end the daemon after its journal was
+  // opened.
   std::vector<std::filesystem::path> needed = {config.tls.certificate, config.tls.key,
                                                config.tls.client_ca};
   for (const auto& path : needed) {
     if (path.empty()) continue;
     CUZK_TRY_STATUS(base::MappedFile::open(path));
   }
+  // Reads the header of every circuit's key.
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
+  CUZK_ASSERT(kinds.types != nullptr);
   // Cards are asked only where the daemon would not do without.
   if (config.gpus.cpu == service::CpuUse::kNever || !config.gpus.devices.empty()) {
     CUZK_TRY_STATUS(find_devices(config.gpus));
@@ -57,6 +66,7 @@ base::Result<Answer> check(const ConfigFlags& flags) {
   answer.add("param_cache", config.param_cache().string(), "parameters");
   answer.add("circuits", config.circuits.size(), "circuits");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);
+  // The daemon logs a key that it cannot load and serves, so it is no error.
   for (const std::string& name : config.srs.load_at_start) {
     const auto key = kinds.types->find_key(name);
     if (!key.ok()) answer.warn("srs.load_at_start: " + key.error().message);
@@ -64,6 +74,8 @@ base::Result<Answer> check(const ConfigFlags& flags) {
   return answer;
 }
 
+// The text is TOML that reads back to the same configuration, hence the answer is nothing but it;
+// warnings are for programs, under --json.
 base::Result<Answer> print_effective(const ConfigFlags& flags) {
   service::LoadedConfig loaded;
   if (!flags.file.empty()) {

@@ -1,4 +1,7 @@
 // cuzk daemon: flags.
+//
+// Few, because a daemon is configured by its file: only what differs between two that share one
+// (addresses, the log's level). They replace what the file says and are applied again with SIGHUP.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +26,7 @@ void add_daemon_command(CLI::App& app, Invocation& invocation) {
                       "repeated; replaces daemon.listen");
   command->add_option("--status-listen", request->status_listen,
                       "Where HTTP listens, or off; replaces daemon.status_listen");
+  // "warn" too, as many programs call it.
   command->add_option("--log-level", request->log_level, "Replaces logging.level")
       ->check(CLI::IsMember({"debug", "info", "warn", "warning", "error", "off"}));
   command->add_flag("--print-effective", request->print_effective,

@@ -1,4 +1,7 @@
 // cuzk devices: the cards that this process sees and whether they compute what they should.
+//
+// A card that computes wrongly does so silently; the known-answer test is what a prover runs before
+// it trusts one (cuda/backend.h), and here its verdict can be had without proving.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +18,7 @@ struct DevicesRequest {
   bool skips_test = false;
 };
 
+// Exit code "no" when a device failed its test; the others are tested all the same.
 base::Result<Answer> show_devices(const DevicesRequest& request, Session& session) {
   session.stage("asking the driver");
   CUZK_TRY(const auto devices, cuda::list_devices());
@@ -44,6 +48,7 @@ base::Result<Answer> show_devices(const DevicesRequest& request, Session& sessio
                         base::format_byte_size(device.memory_free_bytes), state);
   }
   if (!text.empty()) text.pop_back();
+  CUZK_ASSERT(failed_count <= devices.size());
   Answer answer(text, failed_count == 0 ? kExitYes : kExitNo);
   answer.add("device_count", devices.size(), "").add("devices", std::move(list), "");
   return answer;

@@ -1,4 +1,6 @@
-// cuzk filecoin: the group, and the small commands around a sample sector.
+// cuzk filecoin: the group of commands, each in a file of its own.
+//
+// The footer is a sample from data to proof, to be typed as it stands.
 #include <CLI/CLI.hpp>
 
 #include "apps/cuzk/commands.h"

@@ -1,4 +1,6 @@
 // cuzk filecoin c1: the commit-phase-1 output of a sealed sample sector.
+//
+// For trying out and for tests; a miner's C1 comes from its own software.
 #include <memory>
 
 #include <CLI/CLI.hpp>

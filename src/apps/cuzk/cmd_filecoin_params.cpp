@@ -1,4 +1,7 @@
 // cuzk filecoin params: development parameters under their cache names.
+//
+// The capitals in the description are meant: whoever makes parameters can forge proofs, and those
+// of the network come from its ceremony.
 #include <memory>
 
 #include <CLI/CLI.hpp>

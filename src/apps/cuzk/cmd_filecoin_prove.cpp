@@ -1,4 +1,7 @@
 // cuzk filecoin prove: commit phase 2.
+//
+// Parameters are found by name in a folder rather than given as a file: the C1 says which are
+// needed, and the wrong ones cost a failed proof of minutes.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +25,7 @@ void add_filecoin_prove_command(CLI::App& group, Invocation& invocation) {
   add_path(*command, "--out", request->out,
            "Where the proof goes, 192 bytes a partition; an existing file is replaced")
       ->required();
+  // Optional, because a C1 alone does not say who sealed; the answer says whether it was checked.
   CLI::Option* prover =
       command->add_option("--prover-id", request->prover_id_hex,
                           "Who sealed the sector, 32 bytes of hex: the ticket and the sector\n"

@@ -1,4 +1,7 @@
 // cuzk filecoin seal: data in, a sealed sample sector out.
+//
+// Makes what the other commands need to be tried; sealing for the network is other software's work,
+// so sizes end at 512 MiB.
 #include <memory>
 
 #include <CLI/CLI.hpp>

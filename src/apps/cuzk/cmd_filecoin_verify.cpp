@@ -1,4 +1,7 @@
 // cuzk filecoin verify: public statements in, yes or no out.
+//
+// Every statement is a flag, as the chain knows it. There is none for public inputs: a verifier
+// that took them from the prover would verify nothing.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +12,8 @@
 namespace cuzk::apps {
 namespace {
 
+// Also those of updates, which have commitments too. Which flags a kind uses is checked with the
+// work, as it depends on the value of --kind.
 void add_porep_options(CLI::App& command, VerifyFilecoinRequest& request) {
   CLI::Option* number = command.add_option("--registered-proof", request.registered_proof,
                                            "Number of the registered proof");
@@ -48,6 +53,7 @@ void add_filecoin_verify_command(CLI::App& group, Invocation& invocation) {
       ->required();
   add_path(*command, "--vk", request->verifying_key, "Verifying key (.vk)")->required();
   add_path(*command, "--proof", request->proof, "Proof, 192 bytes a partition")->required();
+  // Everything that only some kinds use is optional to the parser.
   CLI::Option* prover =
       command->add_option("--prover-id", request->prover_id_hex, "Prover id, 32 bytes of hex");
   CLI::Option* miner = command->add_option("--miner-id", request->miner_id,

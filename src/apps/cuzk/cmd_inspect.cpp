@@ -1,4 +1,6 @@
 // cuzk inspect: what is this file?
+//
+// The answer to "why does it not work" often: a key of another curve, a witness of another circuit.
 #include <memory>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,7 @@
 // cuzk prove: a circom key and witness in, proof.json and public.json out; here, or by a daemon.
+//
+// The two ways share a command so that a script changes one flag when a daemon takes over. Which it
+// is, is told by --zkey or --circuit, and the callback runs after all options are read.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -31,9 +34,11 @@ void add_prove_command(CLI::App& app, Invocation& invocation) {
           ->excludes(key);
   add_client_options(*command, remote->client);
   command->callback([&invocation, request, remote, key, circuit, command] {
+    // The one that is missing is told by what else was said.
     if (key->count() + circuit->count() == 0) {
       throw CLI::RequiredError(command->count("--addr") > 0 ? "--circuit" : "--zkey");
     }
+    // What both ways take was parsed once, into the local request.
     remote->witness = request->witness;
     remote->wait = true;
     remote->files.proof = request->proof;

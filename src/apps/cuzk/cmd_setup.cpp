@@ -1,4 +1,7 @@
 // cuzk setup: a development key for a circom circuit.
+//
+// Existing keys are kept unless --force says otherwise: the secrets of a key are gone, so nobody
+// can make the same one again.
 #include <memory>
 
 #include <CLI/CLI.hpp>

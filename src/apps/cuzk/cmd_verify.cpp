@@ -1,4 +1,6 @@
 // cuzk verify: exit code 0 for a valid proof, 1 for an invalid one.
+//
+// The three files are those of `snarkjs groth16 verify`, in any order, as each has its flag.
 #include <memory>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,7 @@
 // The frame of the command line: parse, run, print, exit code.
+//
+// An answer or an error leaves the process here, as text or JSON, and an answer that could not be
+// written whole is an error. A library's exceptions end here too. Sub-commands are in cmd_*.cpp.
 #include "apps/cuzk/command_line.h"
 
 #include <charconv>
@@ -36,12 +39,17 @@ constexpr char kFooter[] =
     "With --json the answer, or the error, is one JSON object on standard output.\n"
     "`cuzk COMMAND --help` shows a command's options and an example.";
 
+static_assert(kExitYes == 0 && kExitNo == 1 && kExitError == 2 &&
+              base::kInterruptedExitCode == 130);  // as the footer tells users
 // Whether all of it left the process.
 bool print(std::FILE* stream, const std::string& text) {
+  CUZK_ASSERT(stream != nullptr);
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   return std::fflush(stream) == 0 && written;
 }
 
+// The error for people on standard error; under --json also as JSON where the answer would be. An
+// error that came of Ctrl-C has the exit code of that, whatever its kind.
 int report_error(const base::Error& error, bool json) {
   if (json) print(stdout, error_json(error));  // what fails here is told by the exit code anyway
   print(stderr, "error: " + printable(error.message) + "\n");
@@ -55,6 +63,7 @@ int answer_with(const std::string& text, int exit_code) {
                       false);
 }
 
+// Asked before parsing, for errors of parsing have to be told in the wanted form too.
 bool asks_for(int count, char** arguments, std::string_view flag) {
   for (int i = 1; i < count; ++i) {
     if (arguments[i] == flag) return true;
@@ -93,6 +102,7 @@ std::string strip_id_prefix(std::string& text) {
 
 // Every option of `app` and of its subcommands that takes an unsigned number takes decimal ones.
 void demand_whole_numbers(CLI::App& app) {
+  // By the type's name, which the library derives from the variable that the option fills.
   for (CLI::Option* const option : app.get_options()) {
     if (option->get_type_name().starts_with("UINT")) {
       option->check(CLI::Validator(check_whole_number, ""));
@@ -109,6 +119,7 @@ void demand_whole_numbers(CLI::App& app) {
 // The library only says that a command is missing. Empty when each word names one.
 std::optional<base::Error> unknown_command(const CLI::App& app, int argument_count,
                                            char** arguments) {
+  // Walks down the words as the parser would, but stops at the first command that needs no other.
   const CLI::App* current = &app;
   std::string path = app.get_name();
   for (int i = 1; i < argument_count && current->get_require_subcommand_min() > 0; ++i) {
@@ -122,6 +133,7 @@ std::optional<base::Error> unknown_command(const CLI::App& app, int argument_cou
           base::ErrorKind::kInvalidArgument,
           fmt::format("'{} {}' is no command; see {} --help", path, printable(word), path)};
     }
+    CUZK_ASSERT(named.size() == 1);  // the library refuses to add a name twice
     path += " " + word;
     current = named.front();
   }
@@ -151,7 +163,10 @@ base::Status set_memory_budget(const std::string& text) {
   return base::ok_status();
 }
 
+// The settings that concern the whole process come before any work: a CPU level that was asked for
+// and is not there is an error, not a slower run.
 int run_action(const Invocation& invocation) {
+  CUZK_ASSERT(invocation.action != nullptr);  // the parser demands a sub-command
   if (const base::Status level = base::cpu_level_request(); !level.ok()) {
     return report_error(level.error(), invocation.common.json);
   }
@@ -161,6 +176,7 @@ int run_action(const Invocation& invocation) {
   base::set_thread_count(invocation.common.threads);
   Session session(invocation.common);
   const base::Result<Answer> answer = run_guarded(invocation.action, session);
+  // Before anything is printed: the progress line would stand in the midst of it.
   session.end_progress();
   if (!answer.ok()) return report_error(answer.error(), invocation.common.json);
   return answer_with(invocation.common.json ? answer->to_json() : answer->to_text(),
@@ -171,6 +187,9 @@ int run_action(const Invocation& invocation) {
 
 CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
                       const std::string& description, const std::string& example) {
+  CUZK_ASSERT(!name.empty() && !description.empty() && !example.empty());
+  // The options of all commands are added to each, and not to the whole, so that they may stand
+  // behind the command's name, where people write them.
   CLI::App* command = parent.add_subcommand(name, description);
   command->add_flag("--json", invocation.common.json, "Answer with one JSON object");
   command
@@ -189,8 +208,11 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::strin
   return command;
 }
 
+// By way of a function, because an empty path has to be refused when it is given and cannot be told
+// from an option that was not.
 CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesystem::path& target,
                       const std::string& description) {
+  CUZK_ASSERT(!flag.empty());
   const auto set = [&target](const std::string& text) { target = text; };
   const auto check = [](const std::string& text) {
     return text.empty() ? std::string("the path is empty") : std::string();
@@ -201,6 +223,7 @@ CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesyste
 }
 
 void add_key_check_option(CLI::App& command, formats::KeyCheck& target) {
+  // Each level includes those before it.
   static const std::map<std::string, formats::KeyCheck> kLevels = {
       {"none", formats::KeyCheck::kNone},
       {"canonical", formats::KeyCheck::kCanonical},
@@ -224,6 +247,7 @@ int run_command_line(int argument_count, char** arguments) {
   if (argument_count == 2 && std::string_view(arguments[1]) == kEngineWorkerArgument) {
     return run_engine_worker();
   }
+  // The daemon takes the signals over later, with handlers of its own.
   base::install_interrupt_handlers();
   const bool json = asks_for(argument_count, arguments, "--json");
   Invocation invocation;
@@ -245,12 +269,15 @@ int run_command_line(int argument_count, char** arguments) {
   add_client_commands(app, invocation);
   add_config_commands(app, invocation);
   add_bench_commands(app, invocation);
+  // After all commands are there, for it goes through their options.
   demand_whole_numbers(app);
+  // Before the parser, whose sentence for a mistyped command names none.
   if (const auto error = unknown_command(app, argument_count, arguments)) {
     return report_error(*error, json);
   }
   try {
     app.parse(argument_count, arguments);
+    // The library tells success by exceptions; help and version are answers, not errors.
   } catch (const CLI::CallForHelp&) {
     return answer_with(app.help(), kExitYes);
   } catch (const CLI::Success& asked) {  // version

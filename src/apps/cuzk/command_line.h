@@ -1,4 +1,6 @@
 // The whole command line: which sub-commands there are and how their answers leave the process.
+//
+// All that main() needs, so that the command can be linked into tests without its own main.
 #pragma once
 
 namespace cuzk::apps {

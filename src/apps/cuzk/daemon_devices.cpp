@@ -1,4 +1,8 @@
 // Cards are asked for once, at the start.
+//
+// Of one that cannot be used the reason is kept as a remark for the log, unless the configuration
+// names it: then the daemon must not start without it. With share_proofs all usable cards stand as
+// one device, which the scheduler sees as such.
 #include "apps/cuzk/daemon_devices.h"
 
 #include <algorithm>
@@ -18,6 +22,7 @@ using service::CpuUse;
 
 // Of each card, with a lane of its own: a critical proof begins at once, beside those under way.
 constexpr std::uint32_t kCriticalWorkers = 1;
+static_assert(kCriticalWorkers > 0);  // a lane and a worker: else critical work waits for a proof
 
 // Free and all memory of a card as the driver tells it now; zeros when it does not.
 std::pair<std::uint64_t, std::uint64_t> memory_of(const std::string& uuid) {
@@ -40,6 +45,7 @@ std::pair<std::uint64_t, std::uint64_t> streamed_by(const std::vector<int>& indi
   return sum;
 }
 
+// Lanes are what a backend proves on at once: as many as workers that call it.
 cuda::BackendOptions options_of(const cuda::DeviceReport& report,
                                 const service::Config::Gpus& config) {
   cuda::BackendOptions options;
@@ -49,6 +55,7 @@ cuda::BackendOptions options_of(const cuda::DeviceReport& report,
   return options;
 }
 
+// A backend for each curve over one card. Errors: why it cannot be used.
 base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
                                               const service::Config::Gpus& config) {
   const cuda::BackendOptions options = options_of(report, config);
@@ -59,6 +66,7 @@ base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
   device.critical_worker_count = kCriticalWorkers;
   CUZK_TRY(device.bls12_381, cuda::make_backend<curve::Bls12_381>(options));
   CUZK_TRY(device.bn254, cuda::make_backend<curve::Bn254>(options));
+  CUZK_ASSERT(device.bls12_381 != nullptr && device.bn254 != nullptr);
   device.free_and_total_bytes = [uuid = report.uuid] { return memory_of(uuid); };
   device.streamed_and_shared_bytes = [index = report.index] { return streamed_by({index}); };
   return device;
@@ -67,6 +75,7 @@ base::Result<engine::ProvingDevice> make_card(const cuda::DeviceReport& report,
 // Cards that make each proof together, as one device.
 base::Result<engine::ProvingDevice> make_shared_card(const std::vector<cuda::DeviceReport>& reports,
                                                      const service::Config::Gpus& config) {
+  CUZK_ASSERT(reports.size() > 1);
   cuda::SplitOptions split;
   engine::ProvingDevice device;
   device.name = fmt::format("{} cards together", reports.size());
@@ -96,6 +105,8 @@ base::Result<engine::ProvingDevice> make_shared_card(const std::vector<cuda::Dev
 // The cards that the configuration names, or all.
 base::Result<std::vector<cuda::DeviceReport>> wanted_cards(const service::Config::Gpus& config) {
   CUZK_TRY(std::vector<cuda::DeviceReport> reports, cuda::list_devices());
+  // A number without a card is an error even where other cards are there: it is a slip of the pen
+  // or a card that is gone, and both should be seen.
   for (const std::uint32_t wanted : config.devices) {
     if (wanted < reports.size()) continue;
     return Error{ErrorKind::kNotFound, fmt::format("gpus.devices: found {}, but there are {} cards",
@@ -128,7 +139,9 @@ base::Result<DaemonDevices> find_cards(const service::Config::Gpus& config) {
                                           card.error().message));
     }
   }
+  CUZK_ASSERT(cards.devices.size() == usable.size());
   if (cards.devices.empty()) return Error{ErrorKind::kUnavailable, "no card can be used"};
+  // The single devices have shown that each card works; the shared one takes their place.
   if (config.share_proofs && usable.size() > 1) {
     CUZK_TRY(auto shared, make_shared_card(usable, config));
     cards.devices.clear();
@@ -140,6 +153,8 @@ base::Result<DaemonDevices> find_cards(const service::Config::Gpus& config) {
 
 }  // namespace
 
+// The CPU beside cards takes only what failed there or finds no room. That there is no card is fine
+// unless the configuration forbids the CPU; a card that it names has to be there in any case.
 base::Result<DaemonDevices> find_devices(const service::Config::Gpus& config) {
   DaemonDevices found;
   if (config.cpu != CpuUse::kOnly) {
@@ -152,6 +167,7 @@ base::Result<DaemonDevices> find_devices(const service::Config::Gpus& config) {
       found.remarks.push_back("no card is used: " + cards.error().message);
     }
   }
+  CUZK_ASSERT(config.cpu != CpuUse::kNever || !found.devices.empty());
   if (config.cpu == CpuUse::kNever) return found;
   engine::ProvingDevice cpu = make_cpu_device();
   cpu.fallback_only = !found.devices.empty();

@@ -1,4 +1,7 @@
 // What the daemon proves on: cards, the CPU, or both, as its configuration says.
+//
+// Here alone the daemon meets src/cuda. Asked once, at the start of the process that proves; a card
+// that appears later is found by the next process.
 #pragma once
 
 #include <string>

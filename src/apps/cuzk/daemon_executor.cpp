@@ -1,4 +1,9 @@
 // The proving process gets the effective configuration and makes its own table of kinds.
+//
+// The same pipeline is made in either place: with pipeline.worker_process in a child, which is this
+// program started anew with one word, so that a crash in a proof or a driver costs the child alone;
+// without it in the daemon itself. The child reads no configuration file: what the daemon made of
+// its own, flags included, is sent as TOML.
 #include "apps/cuzk/daemon_executor.h"
 
 #include <cstdlib>
@@ -28,6 +33,8 @@ using service::Config;
 constexpr int kWorkerNiceness = 5;
 constexpr int kDevicesLostExit = 3;
 
+static_assert(kWorkerNiceness > 0 && kWorkerNiceness < 20);  // what Linux knows as nicer
+static_assert(kDevicesLostExit != 0);                        // an end that counts as a failure
 // `devices_lost` as PipelineOptions has it.
 base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
     const Config& config, const JobKinds& kinds, engine::ExecutorEvents& events,
@@ -38,10 +45,13 @@ base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
   CUZK_TRY(DaemonDevices found, find_devices(config.gpus));
   for (const std::string& remark : found.remarks) base::log(base::LogLevel::kInfo, remark);
   options.devices = std::move(found.devices);
+  CUZK_ASSERT(kinds.types != nullptr && kinds.filecoin != nullptr);
+  CUZK_ASSERT(!options.devices.empty());  // the CPU at least, or an error before
   options.witness_workers = config.pipeline.max_parallel_synthesis;
   options.device_workers = config.gpus.gpu_workers_per_device;
   options.finish_workers = config.gpus.gpu_threads;
   options.jobs_in_flight_max = config.scheduler.jobs_in_flight_max;
+  // Of this process, which is the one that takes the memory.
   CUZK_TRY(const base::MemoryLimits limits, base::detect_memory_limits());
   CUZK_TRY(const std::uint64_t budget_bytes, service::memory_budget_bytes(config, limits));
   options.budget_bytes = budget_bytes;
@@ -59,9 +69,11 @@ base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
   options.grouping_max = config.scheduler.grouping_max;
   options.quarantine_failures = config.scheduler.quarantine_failures;
   CUZK_TRY(auto made, engine::Pipeline::make(std::move(options), events));
+  CUZK_ASSERT(made != nullptr);
   return std::unique_ptr<engine::Executor>(std::move(made));
 }
 
+// In the proving process: `setup` is what the daemon sent, TOML of our own making.
 base::Result<engine::WorkerParts> make_worker(base::ByteSpan setup,
                                               engine::ExecutorEvents& events) {
   const std::string_view toml(reinterpret_cast<const char*>(setup.data()), setup.size());
@@ -83,6 +95,8 @@ base::Result<engine::WorkerParts> make_worker(base::ByteSpan setup,
 
 }  // namespace
 
+// Called in the daemon and in the proving process: the two tables have to be alike, as jobs are
+// read in one and proved in the other.
 base::Result<JobKinds> daemon_job_kinds(const Config& config) {
   JobKindsConfig kinds;
   kinds.params_folder = config.param_cache();
@@ -102,15 +116,19 @@ base::Result<DaemonExecutor> make_daemon_executor(const Config& config, const Jo
   engine::WorkerProcessOptions options;
   options.log_level = config.logging.level;
   options.command = {"/proc/self/exe", kEngineWorkerArgument};
+  // Differences from the defaults alone: both ends are the same program with the same defaults.
   const std::string toml = service::to_toml(config, true);
   options.setup.assign(toml.begin(), toml.end());
+  CUZK_ASSERT(options.command.size() == 2);  // as run_command_line() recognises it
   CUZK_TRY(auto started, engine::WorkerProcess::start(std::move(options), events));
+  CUZK_ASSERT(started != nullptr);
   out.process = started.get();
   out.executor = std::move(started);
   return out;
 }
 
 int run_engine_worker() {
+  // Failing to be nicer is no reason not to prove.
   ::setpriority(PRIO_PROCESS, 0, kWorkerNiceness);
   return engine::serve_worker(engine::kWorkerDescriptor, make_worker);
 }

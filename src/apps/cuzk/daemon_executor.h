@@ -19,6 +19,8 @@ inline constexpr char kEngineWorkerArgument[] = "engine-worker";
 // Filecoin's parameters and the circuits of the configuration. Errors as make_job_kinds.
 base::Result<JobKinds> daemon_job_kinds(const service::Config& config);
 
+// The executor as the engine owns it; `process` borrows from it, for what only a process can be
+// told (its log level).
 struct DaemonExecutor {
   std::unique_ptr<engine::Executor> executor;
   engine::WorkerProcess* process = nullptr;  // the same one, where it is a process of its own
@@ -30,7 +32,8 @@ base::Result<DaemonExecutor> make_daemon_executor(const service::Config& config,
                                                   const JobKinds& kinds,
                                                   engine::ExecutorEvents& events);
 
-// The proving process; its exit code. Its settings are the daemon's configuration as TOML.
+// The proving process, over the descriptor that its parent left open; its exit code. Its settings
+// are the daemon's configuration as TOML. Returns when the parent lets go or asks for the end.
 int run_engine_worker();
 
 }  // namespace cuzk::apps

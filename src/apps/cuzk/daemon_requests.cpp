@@ -1,4 +1,8 @@
 // One table of kinds; each with the fields that its reader takes (apps/jobs).
+//
+// The wire has zeros where a client said nothing, a job input has no field there; the difference is
+// made here, kind by kind. Only what can be told without reading proofs is checked: that they are
+// there and that commitments have their length.
 #include "apps/cuzk/daemon_requests.h"
 
 #include <algorithm>
@@ -18,7 +22,10 @@ using service::ProofKind;
 using service::ProofRequest;
 
 constexpr std::size_t kNodeBytes = 32;
+static_assert(kNodeBytes == sizeof(filecoin::Node));
 
+// A kind's names on both sides and how urgent it is by itself: winning PoSt has an epoch, window
+// PoSt a deadline, the others time.
 struct KindRow {
   ProofKind kind;
   const char* engine_name;
@@ -31,7 +38,15 @@ constexpr KindRow kKinds[] = {
     {ProofKind::kWindowPost, "window-post", "window-post", engine::Priority::kHigh},
     {ProofKind::kWinningPost, "winning-post", "winning-post", engine::Priority::kCritical},
 };
+constexpr bool rows_follow_the_wire() {
+  for (std::size_t i = 0; i < std::size(kKinds); ++i) {
+    if (static_cast<std::size_t>(kKinds[i].kind) != i + 1) return false;
+  }
+  return std::size(kKinds) == 4;
+}
+static_assert(rows_follow_the_wire());  // each kind once, but kUnspecified
 
+// As hex, which is how a job input has them. Error with the field's name.
 base::Status add_node(InputFields& fields, const char* name, const base::Bytes& bytes) {
   if (bytes.size() != kNodeBytes) {
     return Error{ErrorKind::kInvalidArgument,
@@ -41,10 +56,12 @@ base::Status add_node(InputFields& fields, const char* name, const base::Bytes& 
   return base::ok_status();
 }
 
+// Zero is what the wire has for "not said".
 void add_unless_zero(InputFields& fields, const char* name, std::uint64_t value) {
   if (value != 0) fields.emplace(name, value);
 }
 
+// The sentence has the field and the index that the client knows.
 base::Status check_proofs(const ProofRequest& request) {
   if (request.kind == ProofKind::kPorep) {
     if (!request.vanilla_proof.empty()) return base::ok_status();
@@ -65,7 +82,10 @@ base::Status check_proofs(const ProofRequest& request) {
   return base::ok_status();
 }
 
+// `registered_proof` is left out for PoRep where it is zero, as the C1 tells it; PoSt and update
+// have no other source, so a zero is a number there and means what number 0 means.
 base::Result<InputFields> fields_of(const ProofRequest& request) {
+  CUZK_ASSERT(request.kind != ProofKind::kUnspecified);  // refused by proof_job()
   InputFields fields;
   add_unless_zero(fields, "sector_size", request.sector_size);
   add_unless_zero(fields, "miner_id", request.miner_id);
@@ -81,6 +101,7 @@ base::Result<InputFields> fields_of(const ProofRequest& request) {
       CUZK_TRY_STATUS(add_node(fields, "comm_r_new", request.comm_r_new));
       CUZK_TRY_STATUS(add_node(fields, "comm_d_new", request.comm_d_new));
       break;
+      // The fields of winning PoSt, and the partition's number.
     case ProofKind::kWindowPost:
       fields.emplace("partition_index", std::uint64_t{request.partition_index});
       [[fallthrough]];
@@ -93,9 +114,11 @@ base::Result<InputFields> fields_of(const ProofRequest& request) {
   return fields;
 }
 
+// `fields` and `parts` are copied into one run of bytes, so the request they come from may go.
 engine::SubmitRequest job_of(std::string request_id, const char* kind,
                              std::optional<std::int64_t> deadline_ms, engine::Priority priority,
                              const InputFields& fields, const std::vector<base::ByteSpan>& parts) {
+  CUZK_ASSERT(!parts.empty());
   engine::SubmitRequest job;
   job.request_id = std::move(request_id);
   job.kind = kind;
@@ -107,6 +130,7 @@ engine::SubmitRequest job_of(std::string request_id, const char* kind,
 
 }  // namespace
 
+// Kind first, then what has to be there, then the fields: the order in which a client can mend.
 base::Result<engine::SubmitRequest> proof_job(ProofRequest request) {
   const auto* row = std::find_if(std::begin(kKinds), std::end(kKinds),
                                  [&](const KindRow& each) { return each.kind == request.kind; });
@@ -115,6 +139,7 @@ base::Result<engine::SubmitRequest> proof_job(ProofRequest request) {
   }
   CUZK_TRY_STATUS(check_proofs(request));
   CUZK_TRY(const InputFields fields, fields_of(request));
+  // Parts borrow from the request, which lives to the end of this function.
   std::vector<base::ByteSpan> parts;
   if (request.kind == ProofKind::kPorep) {
     parts.emplace_back(request.vanilla_proof);
@@ -127,6 +152,7 @@ base::Result<engine::SubmitRequest> proof_job(ProofRequest request) {
 
 base::Result<engine::SubmitRequest> circuit_job(service::CircuitRequest request,
                                                 const CircomCircuits& circuits) {
+  // Asked here though the reader would ask too: the daemon knows what to advise.
   const std::vector<std::string> names = circuits.names();
   if (std::find(names.begin(), names.end(), request.circuit) == names.end()) {
     return Error{ErrorKind::kNotFound,

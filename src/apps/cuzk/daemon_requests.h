@@ -1,5 +1,7 @@
 // Requests of the daemon's clients as jobs of the engine: the fields of the wire become a job
 // input.
+//
+// service/ knows the wire and no kind of job, apps/jobs the kinds and no wire; the two meet here.
 #pragma once
 
 #include <memory>

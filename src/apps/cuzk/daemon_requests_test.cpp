@@ -1,4 +1,7 @@
 // What the fields of the wire become.
+//
+// The job input that comes of a request is read back field by field; nothing is proved. A request
+// sent twice has to give equal bytes, or the engine would not join them.
 #include "apps/cuzk/daemon_requests.h"
 
 #include <gtest/gtest.h>

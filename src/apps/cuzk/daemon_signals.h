@@ -13,7 +13,8 @@ enum class DaemonSignal : std::uint8_t { kNone, kReload, kStop };
 // is an error of a write from now on. Call once.
 void take_daemon_signals();
 
-// The next of them, or kNone after `timeout`. A stop is told first, and then again each time.
+// The next of them, or kNone after `timeout`. A stop is told first, and then again each time; a
+// reload once, however often it was asked for meanwhile. For one thread.
 DaemonSignal wait_daemon_signal(std::chrono::milliseconds timeout);
 
 }  // namespace cuzk::apps

@@ -1,4 +1,8 @@
 // The file beside a development key: one line for people, one with the digest of the key.
+//
+// The digest binds the mark to the verifying key: a real key that takes the place of a development
+// one must not be called insecure. Where the file cannot be read or has no digest the answer is
+// yes: a warning too many costs less than one too few.
 #include "apps/cuzk/insecure_mark.h"
 
 #include <string>
@@ -12,7 +16,9 @@ namespace cuzk::apps {
 namespace {
 
 constexpr std::string_view kDigestLabel = "sha256 of the verifying key: ";
+// More than the sentence, the name and the digest take; what is larger is no mark of ours.
 constexpr std::uint64_t kMarkBytesMax = 1 << 16;
+static_assert(sizeof kInsecureSentence + kDigestLabel.size() + 64 + 255 + 8 < kMarkBytesMax);
 
 std::filesystem::path mark_path(const std::filesystem::path& key) {
   return key.string() + ".INSECURE";
@@ -21,6 +27,7 @@ std::filesystem::path mark_path(const std::filesystem::path& key) {
 std::string digest_line(base::ByteSpan verifying_key) {
   std::string line(kDigestLabel);
   for (const std::uint8_t byte : hash::sha256(verifying_key)) line += fmt::format("{:02x}", byte);
+  CUZK_ASSERT(line.size() == kDigestLabel.size() + 64);
   return line + "\n";
 }
 
@@ -32,6 +39,7 @@ base::Status write_insecure_mark(const std::filesystem::path& key, base::ByteSpa
   return base::write_file(mark_path(key), std::string_view(text));
 }
 
+// Never fails: whoever asks has work to do that does not depend on it.
 bool has_insecure_mark(const std::filesystem::path& key, base::ByteSpan verifying_key) {
   std::error_code failed;
   if (!std::filesystem::exists(mark_path(key), failed)) return false;

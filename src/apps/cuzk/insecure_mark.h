@@ -1,4 +1,7 @@
 // Development keys are marked: in the answer and by a file beside them.
+//
+// A key that somebody can forge proofs with looks like any other. The mark is what keeps it from
+// being taken for a real one later, so whatever uses a key repeats the sentence when it finds one.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,6 @@
 // A mark speaks of one key, not of whatever lies under the key's name later.
+//
+// Keys are any bytes here: the mark looks at nothing but their digest.
 #include "apps/cuzk/insecure_mark.h"
 
 #include <fstream>

@@ -1,4 +1,7 @@
 // The table, the trace and the picture of replayed runs.
+//
+// Text and figures come from the engine (engine/incident.h); here they become files and an answer.
+// Outputs are checked before the replay, so that a wrong path costs no time.
 #include "apps/cuzk/job_bench.h"
 
 #include <utility>
@@ -19,7 +22,9 @@ base::Error invalid(std::string sentence) {
   return {base::ErrorKind::kInvalidArgument, std::move(sentence)};
 }
 
+// A run's figures beside the published ones; a column of the table, and more than it has room for.
 Json row_json(const engine::IncidentRow& row) {
+  CUZK_ASSERT(row.scenario.options.proof_count > 0);
   const engine::SimulationResult& result = row.result;
   Json json;
   json["name"] = row.scenario.name;
@@ -39,6 +44,7 @@ Json row_json(const engine::IncidentRow& row) {
   return json;
 }
 
+// The published cases, one of them, or the one that the options describe.
 base::Result<std::vector<engine::IncidentRow>> run_cases(const IncidentRequest& request) {
   if (!request.has_own) return engine::replay_incident(request.only);
   engine::IncidentCase scenario;
@@ -55,6 +61,7 @@ base::Result<std::vector<engine::IncidentRow>> run_cases(const IncidentRequest& 
   return rows;
 }
 
+// In virtual time: the same figures on every machine.
 base::Result<Answer> replay_virtual(const IncidentRequest& request, Session& session) {
   std::vector<OutputPath> outputs;
   if (!request.trace.empty()) outputs.push_back({"--trace", request.trace});
@@ -108,6 +115,7 @@ base::Result<Answer> replay_allocations(Session& session) {
 }  // namespace
 
 base::Result<Answer> bench_incident(const IncidentRequest& request, Session& session) {
+  // The parser cannot say this: which options go together depends on the mode.
   const bool writes = !request.trace.empty() || !request.plot.empty();
   if (request.allocations && (request.has_own || writes || !request.only.empty())) {
     return invalid("--allocations takes no other option of bench incident");

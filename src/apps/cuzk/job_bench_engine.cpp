@@ -1,4 +1,8 @@
 // Tables of loads for people, the same as JSON, trace and picture as files.
+//
+// A run is good when every job has a valid proof, nothing is left over, and memory kept to the
+// budget. Times are no part of the verdict: they are the machine's, and are printed beside the
+// floors below which they cannot fall.
 #include "apps/cuzk/job_bench_engine.h"
 
 #include <charconv>
@@ -40,6 +44,7 @@ Json resident_json(const engine::Resident& resident) {
           {"threads", resident.thread_count}};
 }
 
+// All that a run measured, under names that bench/engine/trial_verdict.py reads.
 Json run_json(const EngineBenchRun& run) {
   const LoadResult& result = run.result;
   Json stages = Json::object();
@@ -83,6 +88,7 @@ Json run_json(const EngineBenchRun& run) {
 // Floors: busiest kind of worker, CPU; the larger as a part of the time. Resident: all, of which
 // anonymous.
 std::string table(const std::vector<EngineBenchRun>& runs) {
+  static_assert(engine::kStageCount == 3);  // the columns pw, gw and gt
   std::string out = fmt::format(
       "{:>6} {:>2} {:>2} {:>2} {:>3} {:>11} {:>7} {:>7} {:>7} {:>7} {:>5} {:>8} {:>8} {:>13} "
       "{:>13} {:>6}\n",
@@ -104,6 +110,7 @@ std::string table(const std::vector<EngineBenchRun>& runs) {
 }
 
 Answer runs_answer(const std::vector<EngineBenchRun>& runs) {
+  CUZK_ASSERT(!runs.empty());
   bool good = true;
   Json list = Json::array();
   for (const EngineBenchRun& run : runs) {
@@ -122,6 +129,8 @@ base::Result<Answer> critical_answer(EngineBench& bench, const EngineLoadRequest
                                      Session& session) {
   CUZK_TRY(const auto wait,
            bench.critical(request.critical_count, request.low_count, session.control()));
+  // Each critical job ran twice, in an idle engine and in a full one.
+  CUZK_ASSERT(wait.valid_count <= 2 * wait.count);
   const bool all_valid = wait.valid_count == 2 * wait.count;
   Answer answer(fmt::format("{} critical jobs while {} low ones fill the engine.", wait.count,
                             wait.low_count),
@@ -173,12 +182,15 @@ base::Result<Answer> bench_engine(const EngineLoadRequest& request, Session& ses
                  "--trace and --plot are of one run, not of --grid or --critical"};
   }
   CUZK_TRY_STATUS(check_outputs(outputs, {}, Overwrite::kReplace));
+  // Keys are kept for the next time, in a folder of this user's.
   EngineBenchOptions options = request.options;
   options.folder = request.folder.empty() ? std::filesystem::temp_directory_path() /
                                                 fmt::format("cuzk-bench-{}", ::getuid())
                                           : request.folder;
+  // Both are of small circuits alone, so the parameters of a PoRep need not be made.
   if (request.soak_count != 0 || request.critical) options.porep_count = 0;
   double factor = 0;
+  // A factor is applied later, by the bench, which knows the need.
   CUZK_TRY_STATUS(choose_budget(request, options.settings, factor));
   CUZK_TRY_STATUS(make_folder(options.folder));
   CUZK_TRY(const auto bench, EngineBench::make(options, session.progress()));
@@ -187,6 +199,7 @@ base::Result<Answer> bench_engine(const EngineLoadRequest& request, Session& ses
     CUZK_TRY(const auto runs, bench->grid(session.control()));
     return runs_answer(runs);
   }
+  // The trace is kept only where a file wants it: it is memory that would be counted.
   EngineBench::Documents documents;
   EngineBench::Documents* const wanted = outputs.empty() ? nullptr : &documents;
   std::vector<EngineBenchRun> runs;

@@ -1,4 +1,7 @@
 // Loads through the whole engine, behind `cuzk bench engine`.
+//
+// apps/bench measures and gives values; this makes a table and a verdict of them. The verdict is an
+// exit code, so that a trial can run unattended (bench/engine/trial.sh).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +13,7 @@
 
 namespace cuzk::apps {
 
+// As the flags were given. Of grid, critical and soak_count at most one is set; none: one run.
 struct EngineLoadRequest {
   EngineBenchOptions options;         // its folder is `folder`, its budget `budget`
   std::filesystem::path folder;       // empty: one of this user's among temporary files

@@ -1,4 +1,6 @@
 // What bench incident says and writes, and which options do not go together.
+//
+// Whether the replay is right is for src/engine's own tests.
 #include "apps/cuzk/job_bench.h"
 
 #include <fstream>

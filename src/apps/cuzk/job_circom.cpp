@@ -1,4 +1,8 @@
 // Proving and verifying with snarkjs's files.
+//
+// The curve is read from the key's header first; then everything is a template over it, and no type
+// says "some curve" any more. A proof is verified with the key's own verifying key before a file is
+// written (groth16/prove.h), so an output that is there is right.
 #include "apps/cuzk/job_circom.h"
 
 #include <memory>
@@ -23,12 +27,15 @@ using base::MappedFile;
 using formats::CurveId;
 
 template <class C>
+// What the witness has to fit; the key's path is for the sentence when it does not.
 formats::WtnsExpectation expectation_of(const std::filesystem::path& key,
                                         const formats::ZkeyHeader& header) {
   return {key.string(), header.wire_count, header.public_count};
 }
 
 template <class C>
+// Key, witness, backend, proof, files, in this order: the backend is chosen by the circuit's size,
+// and a witness that does not fit is told before a device is brought up.
 base::Result<Answer> prove_over(const CircomProveRequest& request,
                                 const std::shared_ptr<const MappedFile>& zkey, Session& session) {
   session.stage("reading the key");
@@ -39,11 +46,13 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
   session.stage("reading the witness");
   CUZK_TRY(auto assignment,
            formats::open_wtns<C>(request.witness, expectation_of<C>(request.zkey, loaded.header)));
+  CUZK_ASSERT(assignment->inputs.size() == std::size_t{loaded.header.public_count} + 1);
   session.stage("proving");
   const groth16::ProveInputs<C> inputs{loaded.key, loaded.shape, assignment, session.control()};
   std::string backend_name;
   CUZK_TRY(const auto backend,
            make_chosen_backend<C>(request.backend, loaded.header.domain_log2, &backend_name));
+  CUZK_ASSERT(backend != nullptr && !backend_name.empty());
   CUZK_TRY(const groth16::Proof<C> proof, groth16::prove(*backend, inputs));
   const auto public_values = std::span(assignment->inputs).subspan(1);
   CUZK_TRY_STATUS(
@@ -61,6 +70,7 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
       .add_seconds("seconds", session.elapsed_s(), "time")
       .add_bytes("peak_rss_bytes", peak_rss_bytes(), "peak memory");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);
+  // The mark is about the verifying key in snarkjs's form, as `cuzk setup` wrote it.
   const std::string vkey = formats::encode_verification_key<C>(loaded.key->vk);
   if (has_insecure_mark(request.zkey,
                         {reinterpret_cast<const std::uint8_t*>(vkey.data()), vkey.size()})) {
@@ -86,6 +96,8 @@ template <class C>
 base::Result<Answer> verify_over(const CircomVerifyRequest& request, base::ByteSpan key_text) {
   CUZK_TRY(const auto key,
            formats::parse_verification_key<C>(key_text, request.verifying_key.string()));
+  // The files are told apart from the proof: a list of the wrong length is a wrong file and an
+  // error, while a bad proof is the answer "no".
   CUZK_TRY(const base::Bytes public_text, formats::read_document(request.public_values));
   CUZK_TRY(const auto values,
            formats::parse_public_values<C>(public_text, request.public_values.string()));

@@ -1,4 +1,7 @@
 // Whether a witness satisfies a circuit.
+//
+// With the .r1cs file each row is evaluated, at the cost of one pass over the terms, and the first
+// broken one is told with its values. With a key alone a proof has to be made and verified.
 #include <memory>
 #include <utility>
 
@@ -55,7 +58,9 @@ base::Result<Answer> check_by_r1cs(const CircomCheckRequest& request, const Mapp
                                           header.public_count()};
   CUZK_TRY(const auto assignment, formats::open_wtns<C>(request.witness, expected));
   session.stage("checking the constraints");
+  CUZK_ASSERT(assignment->inputs.size() == std::size_t{header.public_count()} + 1);
   const auto broken = r1cs::first_broken_constraint(*shape, *assignment);
+  CUZK_ASSERT(!broken || broken->row < shape->constraint_count());
   Answer answer(
       broken ? "The witness does NOT satisfy the circuit." : "The witness satisfies the circuit.",
       broken ? kExitNo : kExitYes);

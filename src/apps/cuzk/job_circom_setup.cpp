@@ -1,4 +1,8 @@
 // Development keys for circom circuits.
+//
+// The secrets are drawn in this process and forgotten with it; nobody can know that they were, and
+// so such a key protects nothing. The order of writing keeps an interrupted run from leaving a key
+// that looks like a real one.
 #include <memory>
 #include <utility>
 
@@ -29,6 +33,7 @@ base::Result<Answer> setup_over(const CircomSetupRequest& request, const MappedF
   CUZK_TRY(const auto key,
            groth16::setup<C>(*shape, waste, groth16::QapConvention::kOddCosetLagrange,
                              session.control()));
+  CUZK_ASSERT(key != nullptr && key->vk.ic.size() == shape->input_count);
   session.stage("writing the key");
   // The mark first and the key that proves last: it never lies there unmarked, nor without the key
   // that verifies.
@@ -52,6 +57,7 @@ base::Result<Answer> setup_over(const CircomSetupRequest& request, const MappedF
 }  // namespace
 
 base::Result<Answer> setup_circom(const CircomSetupRequest& request, Session& session) {
+  // Before the circuit is read: a key that may not be replaced would be made in vain.
   CUZK_TRY_STATUS(check_outputs({{"--zkey", request.zkey}, {"--vkey", request.verifying_key}},
                                 {request.r1cs},
                                 request.force ? Overwrite::kReplace : Overwrite::kRefuse));

@@ -1,4 +1,8 @@
 // Waiting for jobs and asking about them.
+//
+// Answers of the daemon are JSON with the fields of the proto files; one that is missing is taken
+// as its default, so that a client serves daemons that are older or newer. Words of the daemon and
+// ids of jobs are shown through printable(), for they may come from anybody.
 #include "apps/cuzk/job_client.h"
 
 #include <algorithm>
@@ -19,8 +23,10 @@ using base::Error;
 using base::ErrorKind;
 using nlohmann::ordered_json;
 
+static_assert(kExitPending != kExitYes && kExitPending != kExitNo && kExitPending != kExitError);
 constexpr double kMsPerSecond = 1000;
 
+// A field of text, empty where it is absent.
 std::string word(const ordered_json& object, const char* name) {
   return object.value(name, std::string());
 }
@@ -28,6 +34,7 @@ std::string word(const ordered_json& object, const char* name) {
 // Shows a job's partitions on the progress line while somebody else waits for its end.
 class ProgressWatch {
  public:
+  // Over a call of its own, beside the one that waits. Dropping it asks the call to stop and joins.
   ProgressWatch(service::Client& client, std::string id, Session& session)
       : thread_([&client, id = std::move(id), &session](const std::stop_token& stop) {
           const auto job = client.find(id);
@@ -51,6 +58,8 @@ class ProgressWatch {
   std::jthread thread_;
 };
 
+// Of a circuit's result the two documents are written together: a proof without its public values
+// is of no use.
 base::Status write_result(const base::Bytes& result, const ResultFiles& files) {
   if (!files.out.empty()) CUZK_TRY_STATUS(base::write_file(files.out, base::ByteSpan(result)));
   if (files.proof.empty() && files.public_values.empty()) return base::ok_status();
@@ -82,12 +91,14 @@ void add_times(Answer& answer, const ordered_json& job, bool shown) {
   }
 }
 
+// Headline and exit code follow from state and `timed_out`: pending, proved, or over without proof.
 Answer job_answer(const ordered_json& job, std::size_t result_bytes, bool timed_out) {
   const std::string state = word(job, "state"), id = word(job, "job_id");
   const bool done = state == "completed";
   const char* const end = done                   ? "is proved"
                           : state == "cancelled" ? "is cancelled"
                                                  : state.c_str();
+  // Pending is told apart from failed by the exit code, so that a script can wait again.
   Answer answer(timed_out ? fmt::format("{} is not over: {}", printable(id), state)
                           : fmt::format("{} {}", printable(id), end),
                 timed_out ? kExitPending
@@ -120,6 +131,7 @@ base::Status check_result_files(const ResultFiles& files,
 base::Result<Answer> wait_for_job(service::Client& client, const std::string& id,
                                   std::optional<std::chrono::milliseconds> timeout,
                                   const ResultFiles& files, Session& session) {
+  // The watch ends with this block, before the progress line that it writes to.
   base::Result<service::Client::Awaited> awaited = [&] {
     const ProgressWatch watch(client, id, session);
     return client.await(id, timeout, session.stop_token());
@@ -138,6 +150,7 @@ base::Result<Answer> wait_for_job(service::Client& client, const std::string& id
   return job_answer(awaited->job, awaited->result.size(), awaited->timed_out);
 }
 
+// All that can be wrong on this side is told before the daemon is called.
 base::Result<Answer> await_job(const AwaitFlags& flags, Session& session) {
   std::optional<std::chrono::milliseconds> timeout;
   if (!flags.timeout.empty()) {
@@ -150,6 +163,7 @@ base::Result<Answer> await_job(const AwaitFlags& flags, Session& session) {
   return wait_for_job(*client, flags.id, timeout, flags.files, session);
 }
 
+// A job that is over already cannot be cancelled: exit code "no", with what it is.
 base::Result<Answer> cancel_job(const JobFlags& flags, Session&) {
   CUZK_TRY(const auto client, make_client(flags.client));
   CUZK_TRY(const ordered_json reply, client->cancel(flags.id));
@@ -165,6 +179,7 @@ base::Result<Answer> cancel_job(const JobFlags& flags, Session&) {
   return answer;
 }
 
+// Waits until the key is loaded, which may take minutes; Ctrl-C ends the wait.
 base::Result<Answer> preload_key(const JobFlags& flags, Session& session) {
   CUZK_TRY(const auto client, make_client(flags.client));
   session.stage("loading " + printable(flags.id));
@@ -177,6 +192,7 @@ base::Result<Answer> preload_key(const JobFlags& flags, Session& session) {
   return answer;
 }
 
+// A key that is in use stays, and the daemon's error says so; one that was not loaded is no error.
 base::Result<Answer> evict_key(const JobFlags& flags, Session&) {
   CUZK_TRY(const auto client, make_client(flags.client));
   CUZK_TRY(const ordered_json reply, client->evict(flags.id));
@@ -188,6 +204,7 @@ base::Result<Answer> evict_key(const JobFlags& flags, Session&) {
   return answer;
 }
 
+// All pages are read for the last `limit` jobs, of which no more than that and a page are held.
 base::Result<Answer> list_jobs(const ListFlags& flags, Session&) {
   CUZK_TRY(const auto client, make_client(flags.client));
   // The latest are asked for; the daemon's pages begin with the oldest.
@@ -199,6 +216,7 @@ base::Result<Answer> list_jobs(const ListFlags& flags, Session&) {
     if (jobs.size() > flags.limit) jobs.erase(jobs.begin(), jobs.end() - flags.limit);
     query.after_sequence = page.value("next_after_sequence", std::uint64_t{0});
   } while (query.after_sequence != 0);
+  // Ids may be long, and a table with lines broken in the middle tells nothing: the widest decides.
   std::size_t width = 24;
   for (const ordered_json& job : jobs) {
     width = std::max(width, printable(word(job, "job_id")).size());
@@ -215,11 +233,14 @@ base::Result<Answer> list_jobs(const ListFlags& flags, Session&) {
                                                                     parts.value("total", 0)),
                          ms / kMsPerSecond);
   }
+  CUZK_ASSERT(jobs.size() <= flags.limit);
   Answer answer(jobs.empty() ? "no such job is kept" : table);
   answer.add("jobs", jobs, "");
   return answer;
 }
 
+// For people a line a device, key and kind; for programs the daemon's whole answer, member by
+// member.
 base::Result<Answer> show_status(const ClientFlags& flags, Session&) {
   CUZK_TRY(const auto client, make_client(flags));
   CUZK_TRY(const ordered_json status, client->status());

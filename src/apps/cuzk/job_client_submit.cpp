@@ -1,4 +1,8 @@
 // Submissions from flags and files.
+//
+// Everything that can be told without the daemon is told before it is called: flags that exclude
+// each other, hex of the wrong length, files that cannot be read. The bodies of proofs are sent as
+// they are and judged by the daemon.
 #include <chrono>
 
 #include <fmt/format.h>

@@ -1,4 +1,9 @@
 // The parts of a daemon in the order in which they begin; they end in reverse.
+//
+//   kinds -> engine (journal, executor) -> metrics -> observer -> doors -> preloading -> signals
+//
+// Each part refers to those before it and to none after, so the order of the locals in run_daemon()
+// is what makes it safe. Doors open when the jobs of the journal go on already.
 #include "apps/cuzk/job_daemon.h"
 
 #include <algorithm>
@@ -35,15 +40,20 @@ using base::log;
 using base::LogLevel;
 using service::Config;
 
+// How often health is looked at while no signal comes.
 constexpr std::chrono::milliseconds kLookAgain{1'000};
 // A proving process that crashed is back by then.
 constexpr std::chrono::seconds kUnhealthyPatience{5};
+static_assert(kLookAgain < kUnhealthyPatience);  // else one bad look would end the daemon
 
+// `process` belongs to the engine and lives as long as it.
 struct OpenedEngine {
   std::unique_ptr<engine::Engine> engine;
   engine::WorkerProcess* process = nullptr;  // the engine's, where proving has one of its own
 };
 
+// The journal first and the executor by a call back of the engine's: what was left undone is known
+// before anything can be proved.
 base::Result<OpenedEngine> open_engine(const Config& config, const JobKinds& kinds) {
   OpenedEngine out;
   engine::EngineOptions options;
@@ -53,6 +63,7 @@ base::Result<OpenedEngine> open_engine(const Config& config, const JobKinds& kin
   options.retention.bytes_max = config.journal.retention_bytes;
   options.queue_max = config.scheduler.queue_max;
   options.crashes_max = config.scheduler.crashes_max;
+  // Called once, inside Engine::open(), when the journal has been read.
   const auto make =
       [&](engine::ExecutorEvents& events) -> base::Result<std::unique_ptr<engine::Executor>> {
     CUZK_TRY(DaemonExecutor made, make_daemon_executor(config, kinds, events));
@@ -60,6 +71,7 @@ base::Result<OpenedEngine> open_engine(const Config& config, const JobKinds& kin
     return std::move(made.executor);
   };
   CUZK_TRY(out.engine, engine::Engine::open(options, kinds.types, make));
+  CUZK_ASSERT(out.engine != nullptr);
   return out;
 }
 
@@ -74,6 +86,7 @@ void tell_opened(const Config& config, const engine::EngineReport& report) {
   }
 }
 
+// One line a job, at the level of its end. A job that is gone by then (retention) has none.
 void log_end(engine::Engine& engine, const engine::EngineEvent& event) {
   if (event.kind != engine::EngineEvent::Kind::kEnded) return;
   const auto job = engine.find(event.request_id);
@@ -87,6 +100,7 @@ void log_end(engine::Engine& engine, const engine::EngineEvent& event) {
                   failure ? ": " + printable(failure->message) : std::string()));
 }
 
+// The kind of a failure is looked up, not sent with the event: events are many and failures few.
 std::unique_ptr<service::Metrics> make_metrics(engine::Engine& engine) {
   service::Metrics::Names names;
   names.public_kind = public_kind_name;
@@ -104,6 +118,7 @@ std::jthread preload(engine::Engine& engine, const std::vector<std::string>& nam
   return std::jthread([&engine, names](const std::stop_token& stop) {
     for (const std::string& name : names) {
       if (stop.stop_requested()) return;
+      // Waits for the key; the engine's end ends the wait, so a stop does not have to.
       const auto loaded = engine.preload(name);
       if (loaded.ok()) {
         log(LogLevel::kInfo, "loaded " + name);
@@ -122,6 +137,7 @@ void reload(service::Daemon& daemon, engine::WorkerProcess* process, const Daemo
     log(LogLevel::kError, "SIGHUP: the configuration stays as it was: " + loaded.error().message);
     return;
   }
+  // The daemon takes over what can change while it runs; the rest is named and stays.
   const service::ReloadPlan plan = daemon.reload(loaded->config);
   service::use_log_format(daemon.config().logging.format);
   if (process != nullptr) process->set_log_level(daemon.config().logging.level);
@@ -141,6 +157,7 @@ base::Status serve(service::Daemon& daemon, const OpenedEngine& opened,
                    const DaemonRequest& request, const CommonOptions& common,
                    const service::Supervisor& supervisor) {
   const auto interval = std::min(kLookAgain, supervisor.watchdog_interval().value_or(kLookAgain));
+  CUZK_ASSERT(opened.engine != nullptr);
   auto healthy_at = std::chrono::steady_clock::now();
   while (true) {
     const DaemonSignal signal = wait_daemon_signal(interval);
@@ -154,11 +171,13 @@ base::Status serve(service::Daemon& daemon, const OpenedEngine& opened,
     const service::Readiness state = service::readiness(opened.engine->report());
     const auto now = std::chrono::steady_clock::now();
     if (state.ready) healthy_at = now;
+    // Asked each time, because a reload may change it. Patience begins anew with each healthy look.
     if (!daemon.config().daemon.exit_when_unhealthy) continue;
     if (now - healthy_at >= kUnhealthyPatience) return Error{ErrorKind::kUnavailable, state.reason};
   }
 }
 
+// What the doors may call. It refers to engine and metrics, which outlive the doors.
 service::Backend backend_of(engine::Engine& engine, const JobKinds& kinds,
                             service::Metrics& metrics) {
   service::Backend backend;
@@ -180,6 +199,7 @@ Answer stopped_answer(bool idle, const engine::EngineReport& report) {
   return answer;
 }
 
+// Nothing but TOML, so that the output is a configuration.
 Answer effective_answer(const Config& config) {
   std::string text = service::to_toml(config);
   if (text.ends_with('\n')) text.pop_back();
@@ -197,6 +217,8 @@ base::Result<service::LoadedConfig> daemon_config(const DaemonRequest& request,
     CUZK_TRY(loaded, service::load_config(request.config));
   }
   Config& config = loaded.config;
+  // Flags replace the file's addresses and do not add to them: who says where to listen means there
+  // alone.
   if (!request.listen.empty()) config.daemon.listen.clear();
   for (const std::string& text : request.listen) {
     CUZK_TRY(const service::Address address, service::parse_address(text));
@@ -214,6 +236,7 @@ base::Result<service::LoadedConfig> daemon_config(const DaemonRequest& request,
   if (request.log_level == "warn") config.logging.level = LogLevel::kWarning;
   if (common.threads != 0) config.synthesis.threads = common.threads;
   if (!common.memory.empty()) config.memory.total_budget = common.memory;
+  // Once more, as a whole: a flag may contradict what the file says elsewhere.
   CUZK_TRY_STATUS(service::check_config(config));
   return loaded;
 }
@@ -225,6 +248,7 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   // The journal holds witnesses: what the daemon makes is its user's alone. (Sockets have
   // daemon.socket_mode.)
   ::umask(S_IRWXG | S_IRWXO);
+  // Before anything starts that a signal should end in an orderly way.
   take_daemon_signals();
   session.end_progress();
   base::set_log_level(config.logging.level);
@@ -232,16 +256,21 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   base::set_thread_count(config.synthesis.threads);
   for (const std::string& warning : loaded.warnings) log(LogLevel::kWarning, warning);
 
+  // Kinds before the engine: opening it reads the journal's jobs, which need their kinds.
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
   CUZK_TRY(const OpenedEngine opened, open_engine(config, kinds));
+  CUZK_ASSERT(kinds.types != nullptr && kinds.circom != nullptr);
   const std::unique_ptr<engine::Engine>& engine = opened.engine;
+  CUZK_ASSERT(opened.process == nullptr || config.pipeline.worker_process);
   tell_opened(config, engine->report());
   const auto metrics = make_metrics(*engine);
+  // From here on every end is counted and logged, also of jobs that the journal brought.
   const auto watching = engine->observe([&](const engine::EngineEvent& event) {
     metrics->observe(event);
     log_end(*engine, event);
   });
   const service::Backend backend = backend_of(*engine, kinds, *metrics);
+  // Answers are counted by each door as it gives them: codes differ, so do their meanings.
   std::vector<std::unique_ptr<service::Door>> doors;
   doors.push_back(service::make_grpc_door(
       config, backend, [&](std::string_view code) { metrics->count_answer("grpc", code); }));
@@ -251,16 +280,19 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
     }));
   }
   service::Daemon daemon(config, backend, std::move(doors));
+  // All doors or none. From here on jobs come in.
   CUZK_TRY_STATUS(daemon.start());
   for (const std::string& address : daemon.addresses()) {
     log(LogLevel::kInfo, "listening on " + address);
   }
+  // After the doors: loading takes minutes, in which the daemon answers and proves.
   const std::jthread loading = preload(*engine, config.srs.load_at_start);
   const service::Supervisor supervisor;
   supervisor.ready("serving");
   const base::Status end = serve(daemon, opened, request, session.options(), supervisor);
   supervisor.stopping("draining");
   log(LogLevel::kInfo, "stopping: what runs may end, nothing new is taken");
+  // The supervisor is told meanwhile that this is no hang.
   const bool idle = daemon.stop([&] {
     supervisor.alive();
     return true;

@@ -1,4 +1,7 @@
 // Runs the daemon: engine, doors, signals, until it is told to stop.
+//
+// What the parts do is in src/engine and src/service; here they are made, tied together and ended
+// in the right order, with the kinds of jobs of this application.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +14,7 @@
 
 namespace cuzk::apps {
 
+// The flags of `cuzk daemon`. Kept as long as it runs, since SIGHUP applies them to the file anew.
 struct DaemonRequest {
   std::filesystem::path config;     // empty: the defaults
   std::vector<std::string> listen;  // in place of the file's, where given

@@ -1,4 +1,7 @@
 // Development parameters of Filecoin circuits.
+//
+// Written under the names that the network's tools look for, so those tools take them; hence the
+// mark beside them, and the refusal to replace what is there.
 #include <string_view>
 
 #include <fmt/format.h>
@@ -18,6 +21,7 @@ namespace {
 using filecoin::CircuitKind;
 using Shape = r1cs::Shape<filecoin::Fr>;
 
+// Four files with one stem, in the order that an interruption cannot turn into a trap.
 base::Status write_all(const MakeParamsRequest& request, const std::string& name,
                        const filecoin::SectorShape& shape, const formats::BlsProvingKey& key,
                        Session& session) {
@@ -34,6 +38,8 @@ base::Status write_all(const MakeParamsRequest& request, const std::string& name
 
 }  // namespace
 
+// Recording, set-up and writing; from 32 GiB on hundreds of gigabytes of memory, but for winning
+// PoSt. The .meta file is small enough to be written anew at will, so only keys are protected.
 base::Result<Answer> make_params(const MakeParamsRequest& request, Session& session) {
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const CircuitKind kind, filecoin::circuit_kind_by_name(request.kind));
@@ -49,6 +55,7 @@ base::Result<Answer> make_params(const MakeParamsRequest& request, Session& sess
   CUZK_TRY(const auto key,
            groth16::setup<curve::Bls12_381>(circuit, waste, groth16::QapConvention::kCoefficients,
                                             session.control()));
+  CUZK_ASSERT(key != nullptr && key->vk.ic.size() == circuit.input_count);
   session.stage("writing the parameters");
   CUZK_TRY_STATUS(write_all(request, name, *shape, *key, session));
   Answer answer("Made DEVELOPMENT parameters: fit for tests, not for value.");

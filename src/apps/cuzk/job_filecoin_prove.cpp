@@ -1,4 +1,7 @@
 // Commit phase 2: from vanilla proofs to Groth16 proofs.
+//
+// One partition after the other over one backend, which keeps what it learns of the key. The short
+// way for one C1: no engine, no journal; apps/jobs/porep_job.cpp is the same for the daemon.
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -37,6 +40,7 @@ struct PorepJob {
   std::string backend_name;
 };
 
+// In memory, since the parsed form is what stays; the limit is the reader's.
 base::Result<filecoin::C1File> read_c1_file(const std::filesystem::path& path) {
   CUZK_TRY(const base::Bytes text, base::read_file(path, filecoin::kC1ByteCountMax));
   return filecoin::read_c1(text, path.string());
@@ -85,6 +89,7 @@ base::Result<std::optional<filecoin::C1Identity>> identity_of(const ProveC1Reque
   return std::optional(identity);
 }
 
+// Looked for before the vanilla proofs are checked, which takes longer.
 base::Result<std::filesystem::path> find_porep_params(const ProveC1Request& request,
                                                       const filecoin::SectorShape& shape) {
   const std::filesystem::path path =
@@ -111,10 +116,12 @@ base::Result<formats::LoadedParams> open_porep_params(const std::filesystem::pat
 
 // One partition: the witness, whose public part must be what a verifier will derive, and its proof.
 base::Result<Proof> prove_partition(const PorepJob& job, unsigned partition, Session& session) {
+  CUZK_ASSERT(partition < job.c1.partitions.size());
   CUZK_TRY(const std::vector<Fr> derived, filecoin::porep_public_inputs(job.claim, partition));
   session.stage(fmt::format("witness of partition {}", partition));
   auto assignment = std::make_shared<const r1cs::Assignment<Fr>>(
       filecoin::porep_partition_assignment(job.c1, partition));
+  CUZK_ASSERT(!assignment->inputs.empty());  // ONE
   const auto stated = std::span(assignment->inputs).subspan(1);
   if (!std::equal(stated.begin(), stated.end(), derived.begin(), derived.end())) {
     return Error{ErrorKind::kMismatch,
@@ -125,6 +132,8 @@ base::Result<Proof> prove_partition(const PorepJob& job, unsigned partition, Ses
   session.stage(fmt::format("proof of partition {}", partition));
   const groth16::ProveInputs<Bls12_381> inputs{job.key, job.shape, assignment, session.control()};
   CUZK_TRY(const Proof proof, groth16::prove(*job.backend, inputs));
+  // groth16::prove() has verified with the witness's own inputs; this is with the derived ones, the
+  // statement that a verifier will check.
   CUZK_TRY(const bool valid, groth16::verify<Bls12_381>(job.key->vk, derived, proof));
   if (!valid) {
     return Error{ErrorKind::kVerificationFailed,
@@ -152,6 +161,8 @@ Answer porep_answer(const ProveC1Request& request, const PorepJob& job,
 
 }  // namespace
 
+// What can be refused cheaply comes first: paths, the C1's form, who sealed, the parameters' name;
+// then the vanilla proofs, the parameters, the circuit. Proving takes most time and memory by far.
 base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
   CUZK_TRY_STATUS(
       check_outputs({{"--out", request.out}}, protected_files(request), Overwrite::kReplace));
@@ -169,6 +180,7 @@ base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
   std::string backend_name;
   CUZK_TRY(auto backend,
            make_chosen_backend<Bls12_381>(request.backend, params.key->domain_log2, &backend_name));
+  CUZK_ASSERT(backend != nullptr && !backend_name.empty());
   const PorepJob job{c1,
                      filecoin::porep_claim(c1),
                      std::make_shared<const r1cs::Shape<Fr>>(std::move(circuit)),
@@ -181,6 +193,8 @@ base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
     CUZK_TRY(const Proof proof, prove_partition(job, partition, session));
     proofs.push_back(proof);
   }
+  // All or nothing: a proof of some of its partitions is none.
+  CUZK_ASSERT(proofs.size() == c1.partitions.size() && !proofs.empty());
   CUZK_TRY_STATUS(base::write_file(request.out, groth16::encode_proofs(proofs)));
   Answer answer = porep_answer(request, job, proofs, session);
   answer.add("identity_checked", identity.has_value(), "prover, sector and ticket checked");

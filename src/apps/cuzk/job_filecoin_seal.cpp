@@ -1,4 +1,7 @@
 // Sealing a sample sector and opening its challenges.
+//
+// A sector's folder is complete when its manifest is there: it is written last, and removed first
+// when a sector is replaced, so that an interrupted run leaves remains and no damaged sector.
 #include <algorithm>
 #include <string_view>
 
@@ -23,6 +26,7 @@ using filecoin::Node;
 constexpr std::string_view kSampleText =
     "This is the sample data of a sector that cuzk seals when no other data is given. ";
 
+// As much as fits, so that a sample sector is full of something that can be recognised.
 base::Bytes sample_data(std::uint64_t byte_count) {
   base::Bytes data(static_cast<std::size_t>(byte_count));
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -31,6 +35,7 @@ base::Bytes sample_data(std::uint64_t byte_count) {
   return data;
 }
 
+// At most what the sector holds; a larger file is an error of the reader.
 base::Result<base::Bytes> sector_data(const SealSectorRequest& request,
                                       const filecoin::SectorShape& shape) {
   const std::uint64_t capacity = shape.unpadded_byte_count();
@@ -43,6 +48,7 @@ std::filesystem::path manifest_of(const std::filesystem::path& folder) {
   return folder / filecoin::kSectorManifest;
 }
 
+// Asked before sealing, so that a refusal costs nothing; write_sector() asks again.
 base::Status check_no_sector(const std::filesystem::path& folder) {
   std::error_code failed;
   if (!std::filesystem::exists(manifest_of(folder), failed)) return base::ok_status();
@@ -50,6 +56,7 @@ base::Status check_no_sector(const std::filesystem::path& folder) {
                fmt::format("{}: holds a sector already; --force replaces it", folder.string())};
 }
 
+// --data may lie in the folder that --dir names; it must not be a file that sealing replaces.
 base::Status check_data_is_no_output(const SealSectorRequest& request) {
   if (request.data.empty()) return base::ok_status();
   for (const auto& file : filecoin::sector_files(request.folder)) {
@@ -82,6 +89,8 @@ base::Result<filecoin::RegisteredSeal> choose_seal_proof(const filecoin::SectorS
   }
   for (unsigned i = 0; i < filecoin::kRegisteredSealCount; ++i) {
     CUZK_TRY(const auto proof, filecoin::registered_seal(i));
+    // The table of registered proofs decides what the default is; shapes are compared by their
+    // place in the table of shapes.
     if (proof.shape == &shape && proof.api_version == filecoin::ApiVersion::kV1_1_0 &&
         proof.kind == filecoin::PorepKind::kInteractive) {
       return proof;
@@ -93,19 +102,23 @@ base::Result<filecoin::RegisteredSeal> choose_seal_proof(const filecoin::SectorS
 
 base::Result<Node> node_or_random(const std::string& hex, std::string_view what) {
   if (!hex.empty()) return filecoin::node_from_hex(hex, what);
+  // A field element: the two top bits of the last byte are cleared, as everywhere in the protocol.
   Node node;
   CUZK_TRY_STATUS(base::fill_random(node));
   return filecoin::masked(node);
 }
 
+// The answer has what the later commands are asked for: the ticket and the commitments.
 base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& session) {
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const auto proof, choose_seal_proof(*shape, request.registered_proof));
+  CUZK_ASSERT(proof.shape == shape);
   CUZK_TRY_STATUS(filecoin::check_seal_size(*shape));
   CUZK_TRY_STATUS(make_folder(request.folder));
   if (!request.force) CUZK_TRY_STATUS(check_no_sector(request.folder));
   CUZK_TRY_STATUS(check_data_is_no_output(request));
   CUZK_TRY(const base::Bytes data, sector_data(request, *shape));
+  CUZK_ASSERT(data.size() <= shape->unpadded_byte_count());
   filecoin::SealRequest seal_request;
   seal_request.config = filecoin::PorepConfig::of(proof);
   seal_request.prover_id = filecoin::prover_id_of_miner(request.miner_id);
@@ -129,6 +142,7 @@ base::Result<Answer> seal_sector(const SealSectorRequest& request, Session& sess
   return answer;
 }
 
+// Reads and rebuilds the sector, which is checked against its own commitments by that.
 base::Result<Answer> write_c1(const WriteC1Request& request, Session& session) {
   CUZK_TRY_STATUS(check_outputs({{"--out", request.out}}, filecoin::sector_files(request.folder),
                                 Overwrite::kReplace));
@@ -143,6 +157,7 @@ base::Result<Answer> write_c1(const WriteC1Request& request, Session& session) {
   CUZK_TRY(const Node seed, node_or_random(request.seed_hex, "--seed"));
   session.stage("opening the challenges");
   CUZK_TRY(const auto c1, filecoin::commit_phase_1(sector, *proof, seed));
+  CUZK_ASSERT(!c1.partitions.empty());
   const std::string text = request.inner_form
                                ? filecoin::write_c1_inner(c1)
                                : filecoin::write_c1_outer(c1, sector.identity.sector_number);

@@ -1,4 +1,8 @@
 // Verification against what the chain knows: all public inputs are derived here.
+//
+// Flags become a claim, a claim becomes one list of inputs a partition, and only then is the proof
+// looked at. "Not valid" is an answer; statements that are missing or contradict each other are
+// errors, since no proof could be judged by them.
 #include <charconv>
 #include <utility>
 #include <vector>
@@ -27,7 +31,9 @@ using PublicInputs = std::vector<std::vector<Fr>>;  // one list a partition
 
 // 128 partitions of a proof is far above any kind.
 constexpr std::uint64_t kProofBytesMax = 128 * groth16::kProofBytes;
+static_assert(kProofBytesMax % groth16::kProofBytes == 0);
 
+// `flag` may name several, with "or".
 Error missing(const char* flag, const std::string& kind) {
   return {ErrorKind::kInvalidArgument, fmt::format("--kind {} needs {}", kind, flag)};
 }
@@ -68,6 +74,7 @@ base::Status check_flags(const VerifyFilecoinRequest& request, filecoin::Circuit
 
 // A version given beside a number must be the number's own.
 base::Status check_version(const VerifyFilecoinRequest& request, filecoin::ApiVersion of_number) {
+  CUZK_ASSERT(request.registered_proof.has_value());
   if (request.api_version.empty()) return base::ok_status();
   CUZK_TRY(const auto given, filecoin::api_version_by_name(request.api_version));
   if (given == of_number) return base::ok_status();
@@ -77,6 +84,8 @@ base::Status check_version(const VerifyFilecoinRequest& request, filecoin::ApiVe
                   request.api_version, *request.registered_proof, filecoin::to_string(of_number))};
 }
 
+// The statement is taken together from flags in the order in which the help lists them; the first
+// that is missing is told.
 base::Result<PublicInputs> porep_inputs(const VerifyFilecoinRequest& request,
                                         const filecoin::SectorShape& shape) {
   filecoin::SealClaim seal;
@@ -96,6 +105,7 @@ base::Result<PublicInputs> porep_inputs(const VerifyFilecoinRequest& request,
   }
   CUZK_TRY(seal.comm_r, required_node(request.comm_r_hex, "--comm-r", request.kind));
   CUZK_TRY(seal.comm_d, required_node(request.comm_d_hex, "--comm-d", request.kind));
+  // From here on the number of partitions is the protocol's, not the proof's.
   CUZK_TRY(const auto claim, filecoin::porep_claim(seal));
   PublicInputs inputs(claim.config.partition_count());
   for (unsigned partition = 0; partition < inputs.size(); ++partition) {
@@ -104,6 +114,7 @@ base::Result<PublicInputs> porep_inputs(const VerifyFilecoinRequest& request,
   return inputs;
 }
 
+// "SECTOR:COMM_R_HEX": a decimal number and 64 digits of hex.
 base::Result<filecoin::PostSector> post_sector(const std::string& text) {
   filecoin::PostSector sector;
   const std::size_t colon = text.find(':');
@@ -123,6 +134,7 @@ base::Result<filecoin::ApiVersion> post_version(const VerifyFilecoinRequest& req
   if (!request.registered_proof && !request.api_version.empty()) {
     return filecoin::api_version_by_name(request.api_version);
   }
+  // Versions are in ascending order, so the greatest of the kind and size is the newest.
   filecoin::ApiVersion newest = filecoin::ApiVersion::kV1_0_0;
   for (unsigned i = 0; i < filecoin::kRegisteredPostCount; ++i) {
     CUZK_TRY(const auto proof, filecoin::registered_post(i));
@@ -141,6 +153,8 @@ base::Result<filecoin::ApiVersion> post_version(const VerifyFilecoinRequest& req
   return proof.api_version;
 }
 
+// All replicas of the claim have to be given: partitions are filled in ascending order of sectors,
+// so one that is missing moves all behind it.
 base::Result<PublicInputs> post_inputs(const VerifyFilecoinRequest& request,
                                        const filecoin::SectorShape& shape,
                                        filecoin::PostKind kind) {
@@ -156,6 +170,7 @@ base::Result<PublicInputs> post_inputs(const VerifyFilecoinRequest& request,
     CUZK_TRY(const auto sector, post_sector(replica));
     claim.sectors.push_back(sector);
   }
+  // Sorted, and free of doubles: the order of --replica means nothing.
   CUZK_TRY(claim, filecoin::normalized(std::move(claim)));
   PublicInputs inputs(filecoin::post_partition_count(claim));
   for (unsigned partition = 0; partition < inputs.size(); ++partition) {
@@ -164,6 +179,7 @@ base::Result<PublicInputs> post_inputs(const VerifyFilecoinRequest& request,
   return inputs;
 }
 
+// The number only has to agree with the size; everything else follows from the size.
 base::Result<PublicInputs> update_inputs(const VerifyFilecoinRequest& request,
                                          const filecoin::SectorShape& shape) {
   filecoin::UpdateClaim claim;
@@ -186,6 +202,7 @@ base::Result<PublicInputs> update_inputs(const VerifyFilecoinRequest& request,
   return inputs;
 }
 
+// Kind and size first, for which flags are used depends on them.
 base::Result<PublicInputs> derive_inputs(const VerifyFilecoinRequest& request) {
   CUZK_TRY(const auto* shape, filecoin::sector_shape_by_name(request.sector_size));
   CUZK_TRY(const auto kind, filecoin::circuit_kind_by_name(request.kind));
@@ -201,6 +218,7 @@ base::Result<PublicInputs> derive_inputs(const VerifyFilecoinRequest& request) {
   return Error{ErrorKind::kInternal, "a kind without public inputs"};
 }
 
+// `reason` is empty for a valid proof.
 Answer verdict(const VerifyFilecoinRequest& request, std::size_t partition_count,
                const std::string& reason) {
   const bool valid = reason.empty();
@@ -242,6 +260,7 @@ base::Result<filecoin::PorepConfig> porep_config_of(const VerifyFilecoinRequest&
                            request.porep_id_hex, shape.name, filecoin::to_string(version))};
 }
 
+// Statements before files: what was typed wrong is told without reading a key.
 base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request) {
   CUZK_TRY(const PublicInputs inputs, derive_inputs(request));
   CUZK_TRY(const auto key, formats::open_bellperson_vk(request.verifying_key));
@@ -253,9 +272,12 @@ base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request) {
         fmt::format("{}: {} bytes, expected {} ({} partitions of {})", name, bytes.size(),
                     inputs.size() * groth16::kProofBytes, inputs.size(), groth16::kProofBytes));
   }
+  CUZK_ASSERT(!inputs.empty());
   const auto proofs = groth16::decode_proofs(bytes, name);
   if (!proofs.ok()) return verdict(request, inputs.size(), proofs.error().message);
+  CUZK_ASSERT(proofs->size() == inputs.size());  // of the length that was checked above
   for (std::size_t part = 0; part < inputs.size(); ++part) {
+    // One by one and not as a batch, so that the reason can name the part.
     CUZK_TRY(const bool valid, groth16::verify<Bls12_381>(key, inputs[part], (*proofs)[part]));
     if (valid) continue;
     return verdict(request, inputs.size(),

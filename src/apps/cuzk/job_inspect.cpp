@@ -1,4 +1,8 @@
 // Recognition.
+//
+// By content where that can be, since files are renamed: marks are in the first bytes, JSON has its
+// first sign. bellperson's keys and Filecoin's proofs have no mark: the name is taken at its word,
+// and where it says nothing the readers are tried one after the other.
 #include "apps/cuzk/job_inspect.h"
 
 #include <string_view>

@@ -1,4 +1,7 @@
 // What a file is and what it says of itself, for every kind of file that cuzk reads.
+//
+// Reads with the same readers as proving does, so what is said here of a file is what would happen
+// to it there.
 #pragma once
 
 #include <filesystem>

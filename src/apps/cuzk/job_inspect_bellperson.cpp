@@ -1,4 +1,7 @@
 // inspect for bellperson's keys and for Filecoin proofs.
+//
+// None of them has a mark, so a file counts as one when its reader takes it: the readers are
+// strict, and say where a file stops being what it should.
 #include <fmt/format.h>
 
 #include "apps/cuzk/insecure_mark.h"

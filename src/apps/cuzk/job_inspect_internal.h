@@ -1,4 +1,7 @@
 // The parts of inspect, by family of files. For job_inspect*.cpp only.
+//
+// Files are mapped once, by inspect_file(); keys are handed on as shared pointers because a key
+// that was read refers to its file.
 #pragma once
 
 #include <memory>
@@ -14,6 +17,7 @@ using MappedPtr = std::shared_ptr<const base::MappedFile>;
 // snarkjs's binary containers, recognised by their first four letters.
 base::Result<Answer> inspect_zkey(const MappedPtr& file, const InspectRequest& request,
                                   Session& session);
+// Of these two the header alone is read.
 base::Result<Answer> inspect_wtns(const base::MappedFile& file);
 base::Result<Answer> inspect_r1cs(const base::MappedFile& file);
 

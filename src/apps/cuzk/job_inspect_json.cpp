@@ -1,4 +1,7 @@
 // inspect for JSON documents.
+//
+// The kind is told by words that only that kind has, looked for in the text before it is parsed: a
+// C1 of hundreds of megabytes should be parsed once, by its own reader, which then judges it.
 #include <optional>
 #include <string_view>
 

@@ -1,4 +1,7 @@
 // inspect for snarkjs's containers.
+//
+// A key is read as for proving, its sections listed; of witnesses and circuits the header says
+// enough, and their values are not looked at.
 #include "apps/cuzk/job_inspect_internal.h"
 #include "formats/snarkjs/r1cs_file.h"
 #include "formats/snarkjs/wtns.h"

@@ -22,6 +22,7 @@ using nlohmann::ordered_json;
 
 constexpr double kMsPerSecond = 1000;
 
+// Times of this file: moments of the steady clock, differences in milliseconds.
 double ms_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count() * kMsPerSecond;
 }
@@ -30,8 +31,18 @@ Clock::duration seconds_of(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
+// Problems are counted by kind: sentences with ids in them would all be different.
 std::string problem_of(const base::Error& error) {
   return std::string(base::to_string(error.kind));
+}
+
+// Sleeps until `due`; false when `stop` was asked for first. A plain sleep would hold the end of a
+// run, and Ctrl-C, for as long as an interval or the time between two jobs.
+bool sleep_until(Clock::time_point due, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any asked;
+  std::unique_lock lock(mutex);
+  return !asked.wait_until(lock, stop, due, [&stop] { return stop.stop_requested(); });
 }
 
 // Asks for the status at fixed moments, over a connection of its own. One question at a time: those
@@ -41,21 +52,23 @@ class StatusProbe {
   StatusProbe(service::Client& client, Clock::duration interval)
       : thread_([this, &client, interval](const std::stop_token& stop) {
           auto due = Clock::now();
-          while (!stop.stop_requested()) {
-            std::this_thread::sleep_until(due);
+          while (sleep_until(due, stop)) {
             const auto status = client.status();
             note(status, ms_between(due, Clock::now()));
             due = std::max(due + interval, Clock::now());
           }
         }) {}
 
+  // Call once. A question that is under way is waited for.
   LoadSurroundings stop() {
+    CUZK_ASSERT(thread_.joinable());
     thread_.request_stop();
     thread_.join();
     return seen_;
   }
 
  private:
+  // Called by the probe's thread alone; stop() reads only after it has ended.
   void note(const base::Result<ordered_json>& status, double ms) {
     if (!status.ok()) {
       ++seen_.status_failed;
@@ -73,7 +86,10 @@ class StatusProbe {
   std::jthread thread_;
 };
 
-// What all senders share.
+// What all senders share: the schedule, the samples, the places of those awaited. One run() each.
+// With a rate a sender only submits, and answers come on threads of the client's library; without
+// one it waits for its own job. `mutex_` guards what both sides write; the rest is constant once
+// the senders have started. The client dies first, so that no answer comes to a run that is gone.
 class Run {
  public:
   Run(const LoadFlags& flags, std::vector<LoadShare> mix, std::optional<Clock::duration> duration,
@@ -83,6 +99,8 @@ class Run {
         duration_(duration),
         session_(session),
         client_(std::move(client)) {
+    CUZK_ASSERT(!mix_.empty());
+    CUZK_ASSERT(flags.concurrency > 0);  // the parser's range; else nobody would send
     std::vector<double> weights;
     for (const LoadShare& share : mix_) weights.push_back(share.weight);
     pick_ = std::discrete_distribution<std::size_t>(weights.begin(), weights.end());
@@ -90,13 +108,15 @@ class Run {
 
   std::vector<LoadSample> run(LoadSurroundings& around) {
     session_.progress().begin_stage("load", duration_ ? 0 : flags_.count);
+    // begin_ is the moment of the run's making: the first job is due at once.
     std::vector<std::jthread> senders;
     for (std::uint32_t i = 0; i < flags_.concurrency; ++i) senders.emplace_back([this] { send(); });
     senders.clear();  // joins
     around.sending_s = ms_between(begin_, Clock::now()) / kMsPerSecond;
     wait_for_open();
-    client_.reset();  // ends what is still open
+    client_.reset();  // ends what is still open, which adds its samples
     around.awaits_open_max = open_max_;
+    CUZK_ASSERT(samples_.size() <= given_);  // a turn gives one sample at most
     return std::move(samples_);
   }
 
@@ -115,20 +135,25 @@ class Run {
     if (over || stopped()) return std::nullopt;
     return Turn{given_++, pick_(random_), due};
   }
+  // Looked at between jobs; what is being sent is sent.
   bool stopped() const { return session_.stop_token().stop_requested(); }
 
   void send() {
     while (const auto turn = next()) {
-      std::this_thread::sleep_until(turn->due);
+      if (!sleep_until(turn->due, session_.stop_token())) return;
       one(*turn);
     }
   }
 
+  // One job from its submission to its sample, or to the call that will add it.
   void one(const Turn& turn) {
+    CUZK_ASSERT(turn.share < mix_.size());
     PreparedJob job = mix_[turn.share].job;
+    // Ids that no other run has: a daemon would join equal ones to what it has proved already.
     const std::string id = fmt::format("load-{}-{:x}-{}", ::getpid(), nonce_, turn.number);
     (job.circuit ? job.circuit->request_id : job.proof->request_id) = id;
     LoadSample sample;
+    CUZK_ASSERT(job.circuit.has_value() != job.proof.has_value());
     const auto begin = Clock::now();
     const auto sent = send_job(*client_, job);
     if (!sent.ok()) {
@@ -147,11 +172,13 @@ class Run {
     client_->await_then(id, [this, sample, due = turn.due](const auto& awaited) {
       add(ended(sample, due, awaited));
       const std::lock_guard lock(mutex_);
+      CUZK_ASSERT(open_count_ > 0);
       --open_count_;
       changed_.notify_all();
     });
   }
 
+  // The sample of a job whose waiting ended, with its latency from `due`, not from the submission.
   LoadSample ended(LoadSample sample, Clock::time_point due,
                    const base::Result<service::Client::Awaited>& awaited) const {
     sample.latency_ms = ms_between(due, Clock::now());
@@ -174,6 +201,8 @@ class Run {
     return true;
   }
 
+  // The end of a run with a rate: until all are answered, unless they may stay open or a stop was
+  // asked for. Those left are then counted as not awaited and not as failures.
   void wait_for_open() {
     constexpr auto kLookAgain = std::chrono::milliseconds(100);  // for Ctrl-C
     std::unique_lock lock(mutex_);
@@ -205,6 +234,7 @@ class Run {
   std::unique_ptr<service::Client> client_;
 };
 
+// Nothing for an empty text or "0". Error with the flag's name.
 base::Result<std::optional<Clock::duration>> duration_of(const std::string& text,
                                                          const char* flag) {
   if (text.empty() || text == "0") return std::optional<Clock::duration>();
@@ -215,6 +245,8 @@ base::Result<std::optional<Clock::duration>> duration_of(const std::string& text
 
 }  // namespace
 
+// Two connections: one for the load, one that first finds out whether a daemon is there and then
+// asks for the status.
 base::Result<Answer> bench_load(const LoadFlags& flags, Session& session) {
   std::vector<LoadShare> mix;
   for (const std::string& text : flags.mix) {
@@ -226,6 +258,7 @@ base::Result<Answer> bench_load(const LoadFlags& flags, Session& session) {
   CUZK_TRY(auto client, make_client(flags.client));
   CUZK_TRY(const auto watcher, make_client(flags.client));
   CUZK_TRY(const auto status, watcher->status());  // a daemon that is not there is one error
+  // Of its own connection: answers to status must not stand behind submissions in a stream.
   std::optional<StatusProbe> probe;
   if (interval) probe.emplace(*watcher, *interval);
   LoadSurroundings around;

@@ -1,4 +1,8 @@
 // Transforms and sums: the device's through cuda/measure.h, the CPU's here, with the same checks.
+//
+// Inputs are powers of one element, because then results have closed forms that cost a handful of
+// multiplications and need no second implementation: a sum as a whole, a transform at the point 1,
+// and by its inverse at all others. The first run is not timed; it brings tables and pages.
 #include "apps/cuzk/job_measure.h"
 
 #include <algorithm>
@@ -15,10 +19,13 @@
 namespace cuzk::apps {
 namespace {
 
+// As the parser's range; asked again here because requests are made by code too.
 constexpr std::size_t kSizeLog2Max = 28;
 
+// Median and least of `repeats` runs, after one that is thrown away.
 template <class Work>
 cuda::Measured timed(unsigned repeats, const Work& work) {
+  CUZK_ASSERT(repeats > 0);
   std::vector<double> times;
   for (unsigned i = 0; i <= repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
@@ -28,9 +35,11 @@ cuda::Measured timed(unsigned repeats, const Work& work) {
     if (i > 0) times.push_back(taken.count());
   }
   std::sort(times.begin(), times.end());
+  CUZK_ASSERT(times.size() == repeats);
   cuda::Measured out;
   out.median_ms = times[times.size() / 2];
   out.least_ms = times.front();
+  CUZK_ASSERT(out.least_ms <= out.median_ms);
   return out;
 }
 
@@ -47,9 +56,11 @@ std::vector<F> powers(std::size_t count, const F& ratio) {
 }
 
 template <class C>
+// Forward, with its value at 1 checked, and back, with all values compared; then forward is timed.
 base::Result<cuda::Measured> cpu_transform(const MeasureRequest& request) {
   using F = typename C::Fr;
   CUZK_TRY(const auto domain, poly::Domain<F>::create(request.size_log2));
+  CUZK_ASSERT(domain.size() == std::size_t{1} << request.size_log2);
   const F ratio = F::generator() + F::from_u64(12345);
   const auto coefficients = powers<F>(domain.size(), ratio);
   auto values = coefficients;
@@ -72,6 +83,8 @@ base::Result<cuda::Measured> cpu_multiply(const MeasureRequest& request) {
   using Canonical = field::Canonical<typename F::Params>;
   const std::size_t n = std::size_t{1} << request.size_log2;
   std::vector<curve::Affine<G>> bases(n);
+  // A piece makes its first point by scaling and the others by additions, so that pieces are
+  // independent and long enough for the scaling not to matter.
   constexpr std::size_t kGrain = 4096;
   base::parallel_for(0, n, kGrain, [&](std::size_t begin, std::size_t end) {
     const auto g = curve::Jacobian<G>::from_affine(G::generator());
@@ -88,7 +101,9 @@ base::Result<cuda::Measured> cpu_multiply(const MeasureRequest& request) {
     scalars[i] = values[i].to_canonical();
     weight += values[i] * F::from_u64(i + 1);
   }
+  // sum of ratio^i (i + 1) G, so the weights add up to one scalar of G.
   const msm::PointSource<G> source{std::span<const curve::Affine<G>>(bases)};
+  CUZK_ASSERT(source.size() == scalars.size());
   auto found = curve::Jacobian<G>::infinity();
   auto out = timed(request.repeats,
                    [&] { found = msm::multiply<G>(source, std::span<const Canonical>(scalars)); });
@@ -97,6 +112,7 @@ base::Result<cuda::Measured> cpu_multiply(const MeasureRequest& request) {
   return out;
 }
 
+// `measured` as an answer, or why there is none; a wrong result is an error, never a time.
 base::Result<Answer> answer_of(const std::string& what, const MeasureRequest& request,
                                const base::Result<cuda::Measured>& measured) {
   if (!measured.ok()) return measured.error();

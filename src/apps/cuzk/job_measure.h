@@ -1,4 +1,7 @@
 // Measurements behind `cuzk bench ntt`, `msm` and `prove`, on the CPU or on a device.
+//
+// For judging a machine, not the code (bench/ has that): a figure a person can set beside that of
+// another machine, from the command that will do the work, with the result checked.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +13,7 @@
 namespace cuzk::apps {
 
 // One operation on 2^size_log2 elements, checked and timed.
+// Inputs follow from the size alone, so that two runs do the same work.
 struct MeasureRequest {
   std::size_t size_log2 = 20;
   std::string curve = "bls12-381";  // or bn254

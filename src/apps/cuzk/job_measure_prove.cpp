@@ -1,4 +1,7 @@
 // Whole proofs by several workers at once, over one backend.
+//
+// What counts is what several proofs take together, so they are timed as a whole. The first one is
+// told apart, since it loads what the others share, and memory is looked at while it is pending.
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -25,6 +28,7 @@ namespace {
 template <class F>
 class BitsAndSquares {
  public:
+  // Satisfied by its assignment from the start: rows and values are made in the same loop.
   explicit BitsAndSquares(std::size_t row_count) {
     shape_->input_count = 2;
     shape_->coefficients = {F::one(), -F::one()};
@@ -42,6 +46,7 @@ class BitsAndSquares {
         add(shape_->c, {{fresh, 0}});
         chain = fresh;
       } else {
+        // The top bit of a linear congruential generator (Knuth's MMIX): even enough for bits.
         state = state * 6364136223846793005u + 1442695040888963407u;
         assignment_->aux.push_bit(state >> 63 != 0);
         add(shape_->a, {{0, 0}, {fresh, 1}});
@@ -49,7 +54,10 @@ class BitsAndSquares {
         add(shape_->c, {});
       }
     }
+    CUZK_ASSERT(shape_->aux_count == row_count && assignment_->aux.size() == row_count);
+    CUZK_ASSERT(shape_->a.row_begin.size() == row_count + 1);
   }
+  // Shared with every proof; nothing is written after the constructor.
   std::shared_ptr<const r1cs::Shape<F>> shape() const { return shape_; }
   std::shared_ptr<const r1cs::Assignment<F>> assignment() const { return assignment_; }
 
@@ -69,6 +77,7 @@ struct FirstProof {
   base::LedgerSnapshot ledger;
 };
 template <class C>
+// Start and finish apart, so that memory can be read in between; verified like the others.
 base::Result<FirstProof> prove_first(groth16::Backend<C>& backend,
                                      const groth16::ProveInputs<C>& inputs) {
   using Clock = std::chrono::steady_clock;
@@ -76,6 +85,7 @@ base::Result<FirstProof> prove_first(groth16::Backend<C>& backend,
   const auto begin = Clock::now();
   CUZK_TRY(const auto blinding, groth16::random_blinding<C>());
   CUZK_TRY(const auto pending, backend.start(inputs, blinding));
+  CUZK_ASSERT(pending != nullptr);
   first.pending_bytes = pending->byte_count();
   first.rss_bytes = base::resident_bytes().value_or(0);
   first.ledger = base::Ledger::process().snapshot();
@@ -108,8 +118,11 @@ void add_ledger(const FirstProof& first, Answer& answer) {
 }
 
 template <class C>
+// `inputs` proved request.proofs times by request.workers threads, each of which takes the next
+// proof when it is done. The first failure is the answer, and ends the others at their next proof.
 base::Result<Answer> measure(const MeasureProveRequest& request,
                              const groth16::ProveInputs<C>& inputs, Session& session) {
+  CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
   std::string backend_name;
   CUZK_TRY(const auto backend,
            make_chosen_backend<C>(request.backend, inputs.key->domain_log2, &backend_name));
@@ -120,6 +133,7 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
   session.stage("first proof");
   CUZK_TRY(const FirstProof first, prove_first<C>(*backend, inputs));
   session.stage("proofs");
+  CUZK_ASSERT(request.proofs > 0 && request.workers > 0);
   std::atomic<unsigned> next{0};
   std::mutex mutex;
   std::optional<base::Error> failed;
@@ -133,6 +147,7 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
           if (proof.ok()) continue;
           const std::lock_guard lock(mutex);
           failed = proof.error();
+          // The others end with the proof that they are at.
           next = request.proofs;
         }
       });
@@ -162,6 +177,8 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
 
 }  // namespace
 
+// A key of one's own, or a made-up circuit, whose key is made here: with the device's help where
+// proofs are to be made there, as the sizes that are worth a device take the CPU long.
 base::Result<Answer> measure_proofs(const MeasureProveRequest& request, Session& session) {
   if (request.zkey.empty() != request.witness.empty()) {
     return base::Error{base::ErrorKind::kInvalidArgument, "--zkey and --witness go together"};

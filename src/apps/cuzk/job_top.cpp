@@ -1,4 +1,7 @@
 // The loop of `cuzk top`: the terminal in its alternate screen, left as it was found.
+//
+// What is drawn is in top_screen.cpp, which knows no terminal. Keys are waited for in short pieces,
+// so q, Ctrl-C and the next look are each noticed within a moment.
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -21,9 +24,14 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kColumnsDefault = 100, kRowsDefault = 40;
 constexpr milliseconds kKeyWait{50};
 constexpr std::chrono::minutes kRateSpan{1};
+static_assert(kKeyWait <= milliseconds(100));  // the least interval that the parser takes
 
+// The terminal while the view is on: keys come singly and unseen, the cursor is hidden. Where
+// standard input is no terminal there are no keys, and only the screen is changed. The destructor
+// undoes both on every way out; a signal that ends the process at once does not come this way.
 class Terminal {
  public:
+  // ISIG stays on, so that Ctrl-C is still a signal.
   Terminal() {
     if (::tcgetattr(STDIN_FILENO, &before_) == 0) {
       termios raw = before_;
@@ -51,6 +59,7 @@ class Terminal {
     return ::poll(&one, 1, static_cast<int>(kKeyWait.count())) > 0 &&
            ::read(STDIN_FILENO, &key, 1) == 1 && (key == 'q' || key == 'Q');
   }
+  // One frame in one write, each line cleared behind its text, so that nothing flickers.
   static void draw(const std::vector<std::string>& lines) {
     std::string frame = "\x1b[H";
     for (const std::string& line : lines) frame += line + "\x1b[K\r\n";
@@ -60,10 +69,13 @@ class Terminal {
   }
 
  private:
+  // As the terminal was; meaningful only with has_keys_.
   termios before_ = {};
   bool has_keys_ = false;
 };
 
+// Columns and rows, one row less than there are: a line end in the last one would scroll. Asked for
+// each frame, as windows change.
 std::pair<std::size_t, std::size_t> terminal_size() {
   winsize size = {};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row < 2) {
@@ -77,10 +89,12 @@ class Watcher {
  public:
   explicit Watcher(service::Client& client) : client_(client) {}
 
+  // Two calls. The rate is that of proofs in the last minute, or since the first look.
   base::Result<TopView> look() {
     TopView view;
     CUZK_TRY(view.status, client_.status());
     service::Client::ListQuery query;
+    // One page, the oldest jobs: more than a screen has room for.
     query.states = {"running", "queued"};
     CUZK_TRY(const auto page, client_.list(query));
     for (const auto& job : page.at("jobs")) view.jobs.push_back(job);
@@ -92,8 +106,10 @@ class Watcher {
     if (!seen_.empty() && completed < seen_.back().second) seen_.clear();  // another process
     seen_.emplace_back(now, completed);
     while (now - seen_.front().first > kRateSpan) seen_.pop_front();
+    CUZK_ASSERT(!seen_.empty());  // this look at least, which is no time ago
     const double minutes =
         std::chrono::duration<double, std::ratio<60>>(now - seen_.front().first).count();
+    CUZK_ASSERT(completed >= seen_.front().second);
     if (minutes > 0) {
       view.completed_per_minute = static_cast<double>(completed - seen_.front().second) / minutes;
     }
@@ -102,11 +118,14 @@ class Watcher {
 
  private:
   service::Client& client_;
+  // When, and how many proofs were completed by then: ascending in both, the oldest in front.
   std::deque<std::pair<Clock::time_point, std::uint64_t>> seen_;
 };
 
 }  // namespace
 
+// The first look is taken before the screen is changed: a daemon that is not there is an error on
+// the terminal as it was. Later errors end the view, and are told after it was left.
 base::Result<Answer> run_top(const TopFlags& flags, Session& session) {
   CUZK_TRY(const auto client, make_client(flags.client));
   Watcher watcher(*client);
@@ -123,10 +142,12 @@ base::Result<Answer> run_top(const TopFlags& flags, Session& session) {
     return answer;
   }
   const Terminal terminal;
+  CUZK_ASSERT(flags.interval_s > 0);  // the parser's range; else this would never rest
   auto next = Clock::now();
   while (!session.stop_token().stop_requested()) {
     const auto [columns, rows] = terminal_size();
     Terminal::draw(top_screen(view, columns, rows, true));
+    // From the last moment on and not from now, so that looks keep their pace.
     next += std::chrono::duration_cast<Clock::duration>(
         std::chrono::duration<double>(flags.interval_s));
     while (Clock::now() < next && !session.stop_token().stop_requested()) {

@@ -1,4 +1,7 @@
 // Pairs of a name and a value between commas; the flags of `cuzk submit` under other names.
+//
+// A share becomes the flags that `submit` would have been given, and prepare_job() makes a job of
+// them, so both commands check alike. A path with a comma cannot be given.
 #include "apps/cuzk/load_mix.h"
 
 #include <algorithm>
@@ -56,6 +59,7 @@ base::Status take(const std::string& key, const std::string& value, SubmitFlags&
 base::Result<LoadShare> parse_load_share(const std::string& text) {
   SubmitFlags flags;
   LoadShare share;
+  // One round more than there are commas, so an empty text or end is a part too, and refused.
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const std::string part = text.substr(at, end - at);
@@ -67,6 +71,7 @@ base::Result<LoadShare> parse_load_share(const std::string& text) {
     CUZK_TRY_STATUS(take(part.substr(0, equals), part.substr(equals + 1), flags, share.weight));
     at = end + 1;
   }
+  CUZK_ASSERT(share.weight >= 1);  // else the distribution of a run would not be one
   CUZK_TRY(share.job, prepare_job(flags));
   return share;
 }

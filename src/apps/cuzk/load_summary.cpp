@@ -1,4 +1,7 @@
 // Quantiles by nearest rank: each is a latency that some job had.
+//
+// Interpolated ones would be figures that nobody measured, and hide how few samples a high one has.
+// Jobs that were not proved have no latency; they are counted by their problem instead.
 #include "apps/cuzk/load_summary.h"
 
 #include <algorithm>
@@ -9,6 +12,7 @@
 namespace cuzk::apps {
 
 double quantile(std::vector<double> values, double share) {
+  CUZK_ASSERT(share >= 0 && share <= 1);
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
@@ -23,12 +27,14 @@ void add_quantile(Answer& answer, const std::string& key, const std::string& lab
   answer.add_as(key, ms, label, fmt::format("{:.1f} ms", ms));
 }
 
+// 0 where no time has passed.
 void add_rate(Answer& answer, const std::string& key, std::size_t count, double seconds,
               const std::string& label, const std::string& what) {
   const double rate = seconds > 0 ? static_cast<double>(count) / seconds : 0;
   answer.add_as(key, rate, label, fmt::format("{:.2f} {} a second", rate, what));
 }
 
+// What was seen beside the jobs, where it was looked for.
 void add_surroundings(Answer& answer, const LoadSurroundings& around) {
   if (around.awaits_open_max > 0) {
     answer.add("awaits_open_max", around.awaits_open_max, "awaited at once, at most");
@@ -46,6 +52,8 @@ void add_surroundings(Answer& answer, const LoadSurroundings& around) {
 
 }  // namespace
 
+// Latency is of jobs that were proved; submissions count with those that failed later too, since
+// the daemon has answered them.
 Answer load_answer(const std::vector<LoadSample>& samples, const LoadSurroundings& around) {
   std::vector<double> latencies, submits;
   std::map<std::string, std::uint64_t> problems;
@@ -56,6 +64,7 @@ Answer load_answer(const std::vector<LoadSample>& samples, const LoadSurrounding
     if (sample.unawaited) ++unawaited;
     if (!sample.completed && !sample.unawaited) ++problems[sample.problem];
   }
+  CUZK_ASSERT(latencies.size() + unawaited <= samples.size());
   const std::size_t failed = samples.size() - latencies.size() - unawaited;
   Answer answer(fmt::format("{} of {} jobs were proved", latencies.size(), samples.size()),
                 failed == 0 && !samples.empty() ? kExitYes : kExitNo);
@@ -75,6 +84,7 @@ Answer load_answer(const std::vector<LoadSample>& samples, const LoadSurrounding
   add_quantile(answer, "submit_p99_ms", "submission, 99 % under", submits, 0.99);
   add_surroundings(answer, around);
   nlohmann::ordered_json by_problem = nlohmann::ordered_json::object();
+  // In JSON as one object, for people as a note each.
   for (const auto& [problem, count] : problems) {
     by_problem[problem] = count;
     answer.warn(fmt::format("{} not proved: {}", count, problem));

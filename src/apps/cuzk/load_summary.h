@@ -1,4 +1,6 @@
 // What a load run found, and its figures.
+//
+// Pure: from samples to an answer, so that tests see each figure. Who gathers them is job_load.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +12,10 @@
 
 namespace cuzk::apps {
 
+// One submission and what became of it: it is completed, or unawaited, or neither, and then
+// `problem` counts.
 struct LoadSample {
+  // 0 where the daemon did not take the job.
   double submit_ms = 0;   // of the call that submitted
   double latency_ms = 0;  // from when it was to be sent to its proof
   bool completed = false;
@@ -19,6 +24,7 @@ struct LoadSample {
 };
 
 // What was seen beside the jobs.
+// Zeros where nothing was asked or seen; then the answer leaves it out.
 struct LoadSurroundings {
   double elapsed_s = 0;               // of the whole run
   double sending_s = 0;               // until the last submission was answered
@@ -32,6 +38,7 @@ struct LoadSurroundings {
 // The smallest value that at least `share` of all do not exceed; 0 of none.
 double quantile(std::vector<double> values, double share);
 
+// Exit code "no" where a job that was waited for was not proved, or there were no jobs at all.
 Answer load_answer(const std::vector<LoadSample>& samples, const LoadSurroundings& around);
 
 }  // namespace cuzk::apps

@@ -1,4 +1,6 @@
 // Quantiles and the answer of a load run.
+//
+// Samples are made by hand, so that each figure is known beforehand.
 #include "apps/cuzk/load_summary.h"
 
 #include <numeric>

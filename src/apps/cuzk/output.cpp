@@ -1,4 +1,7 @@
 // Output paths are compared after links are followed.
+//
+// Two names of one file are one file: ../x and x, a link and its target. Names of files that do not
+// exist yet are compared as far as their folders go.
 #include "apps/cuzk/output.h"
 
 #include <fmt/format.h>
@@ -13,11 +16,13 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::ErrorKind;
 
+// The folder that a file of this name would be in.
 fs::path folder_of(const fs::path& file) {
   const fs::path parent = file.parent_path();
   return parent.empty() ? fs::path(".") : parent;
 }
 
+// Where the system does not tell, names are compared as they were written.
 bool same_file(const fs::path& first, const fs::path& second) {
   // Absolute first: a relative name of which nothing exists yet stays as it was written.
   std::error_code failed;
@@ -27,12 +32,15 @@ bool same_file(const fs::path& first, const fs::path& second) {
   return failed ? first == second : a == b;
 }
 
+// One output by itself; the order of the checks is that of what a user would want to know first.
 base::Status check_output(const OutputPath& output, Overwrite overwrite) {
+  CUZK_ASSERT(output.flag != nullptr);
   if (output.path.empty()) {
     return Error{ErrorKind::kInvalidArgument, fmt::format("{}: the path is empty", output.flag)};
   }
   std::error_code failed;
   const fs::file_status status = fs::status(output.path, failed);
+  // An error of looking is not "not there": behind a folder without permission may lie a key.
   if (status.type() == fs::file_type::none) {  // not even whether it is there
     return Error{ErrorKind::kIo,
                  fmt::format("{} {}: {}", output.flag, output.path.string(), failed.message())};
@@ -70,6 +78,7 @@ base::Status check_outputs(const std::vector<OutputPath>& outputs,
     if (fs::exists(outputs[i].path, failed) && !fs::is_regular_file(outputs[i].path, failed)) {
       continue;
     }
+    // Streams were left out above: two outputs may go to one pipe, and an input may be one too.
     for (std::size_t j = 0; j < i; ++j) {
       if (!same_file(outputs[i].path, outputs[j].path)) continue;
       return Error{ErrorKind::kInvalidArgument,
@@ -86,6 +95,7 @@ base::Status check_outputs(const std::vector<OutputPath>& outputs,
 }
 
 base::Status write_together(const std::vector<OutputFile>& files) {
+  CUZK_ASSERT(!files.empty());
   std::vector<base::AtomicFile> open;
   open.reserve(files.size());
   for (const OutputFile& file : files) {
@@ -94,6 +104,8 @@ base::Status write_together(const std::vector<OutputFile>& files) {
     CUZK_TRY_STATUS(created.write({bytes, file.text.size()}));
     open.push_back(std::move(created));
   }
+  CUZK_ASSERT(open.size() == files.size());
+  // All on the disk before the first takes its name; see the contract for what is left to chance.
   for (base::AtomicFile& file : open) CUZK_TRY_STATUS(file.sync());
   for (base::AtomicFile& file : open) CUZK_TRY_STATUS(file.commit());
   return base::ok_status();
@@ -114,6 +126,7 @@ base::Status check_folder(const fs::path& folder) {
   std::error_code failed;
   fs::path at = folder;
   fs::file_status status = fs::status(at, failed);
+  // Up to the first thing that exists: it has to be a folder, for the others to be made in it.
   while (status.type() == fs::file_type::not_found && at != folder_of(at)) {
     at = folder_of(at);
     status = fs::status(at, failed);

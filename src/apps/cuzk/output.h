@@ -1,4 +1,7 @@
 // Checks on output paths, made before work that takes minutes.
+//
+// They make the common mistakes cheap (a folder that is not there, an input named as an output) and
+// are no promise: what changes meanwhile is found when the file is written (base/file.h).
 #pragma once
 
 #include <filesystem>
@@ -25,6 +28,7 @@ struct OutputPath {
 base::Status check_outputs(const std::vector<OutputPath>& outputs,
                            const std::vector<std::filesystem::path>& inputs, Overwrite overwrite);
 
+// Text with the path where it goes.
 struct OutputFile {
   std::filesystem::path path;
   std::string text;

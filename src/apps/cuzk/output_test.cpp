@@ -1,4 +1,6 @@
 // Each way in which an output path can be wrong is found before work starts.
+//
+// With real files in a folder of the test: what the file system says is what is being tested.
 #include "apps/cuzk/output.h"
 
 #include <fstream>

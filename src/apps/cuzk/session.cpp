@@ -1,4 +1,7 @@
 // The session's watcher turns the signal's flag into a stop request.
+//
+// It looks twenty times a second, which is soon enough for a person and costs nothing; work is
+// stopped at its next border anyway. The watcher is the last member, so it sees the others whole.
 #include "apps/cuzk/session.h"
 
 #include <sys/resource.h>
@@ -9,6 +12,7 @@ namespace cuzk::apps {
 namespace {
 
 constexpr std::chrono::milliseconds kWatchInterval{50};
+static_assert(kWatchInterval < std::chrono::seconds(2));  // then the handler ends the process
 
 }  // namespace
 
@@ -22,6 +26,7 @@ Session::Session(const CommonOptions& options)
         if (base::interrupted()) stop_.request_stop();
       }) {}
 
+// The watcher ends before anything that it looks at.
 Session::~Session() {
   watcher_.request_stop();
   watcher_.join();
@@ -31,8 +36,13 @@ double Session::elapsed_s() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-void Session::end_progress() { progress_ = base::make_terminal_progress(); }
+// The old sink wipes its line when it goes; the new one draws nothing before a stage begins.
+void Session::end_progress() {
+  progress_ = base::make_terminal_progress();
+  CUZK_ASSERT(progress_ != nullptr);
+}
 
+// getrusage(2) tells it in KiB on Linux.
 std::uint64_t peak_rss_bytes() {
   rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);

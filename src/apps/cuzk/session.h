@@ -1,4 +1,7 @@
 // What a running sub-command has of its surroundings: progress, the stop flag, the clock.
+//
+// Handed to the work so that it neither prints nor looks at signals itself; tests give it a session
+// of their own.
 #pragma once
 
 #include <chrono>
@@ -17,13 +20,17 @@ namespace cuzk::apps {
 
 // Options that every sub-command takes.
 struct CommonOptions {
+  // The answer, or the error, as one JSON object on standard output.
   bool json = false;
   unsigned threads = 0;  // 0: all CPUs of this process
   // Most bytes that counted buffers may take, as base::resolve_budget reads it; empty: no budget.
   std::string memory;
 };
 
-// Alive while one sub-command runs. Ctrl-C asks its stop token to stop.
+// Alive while one sub-command runs. Ctrl-C asks its stop token to stop, once and for good: a
+// watcher looks at the signal's flag, because a handler may not touch a stop source. Progress and
+// token may be used by any thread of the work; end_progress() only by the one that runs it, when no
+// other reports any more.
 class Session {
  public:
   explicit Session(const CommonOptions& options);
@@ -36,14 +43,17 @@ class Session {
   std::stop_token stop_token() const noexcept { return stop_.get_token(); }
   groth16::Control control() noexcept { return {progress_.get(), stop_token()}; }
   double elapsed_s() const;
+  // Again possible afterwards: a later stage has a line of its own.
   // Ends the progress line, so that the answer stands on a clean one.
   void end_progress();
 
  private:
   CommonOptions options_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  // Never null; replaced by end_progress().
   std::unique_ptr<base::ProgressSink> progress_;
   std::stop_source stop_;
+  // Last, as it looks at what stands before it.
   std::jthread watcher_;
 };
 

@@ -1,4 +1,8 @@
 // Bars and columns of the live view.
+//
+// Lines count the columns that they have left while they are put together, so none can wrap and
+// push the others down. Text from outside is made printable before it is measured; characters are
+// bytes here, which is exact for all that the daemon's own words hold.
 #include "apps/cuzk/top_screen.h"
 
 #include <algorithm>
@@ -15,7 +19,9 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kBarColumns = 24;
+// Lines of narrower terminals are as long as this all the same, and wrap.
 constexpr std::size_t kColumnsMin = 40;
+static_assert(8 + 1 + kBarColumns + 2 <= kColumnsMin);  // a name and its bar
 
 // A line in the making: knows how many columns it takes.
 class Line {
@@ -25,7 +31,9 @@ class Line {
   Line& add(const std::string& text, const char* style = nullptr) {
     std::string shown = printable(text);
     if (shown.size() > left_) shown.resize(left_);
+    CUZK_ASSERT(shown.size() <= left_);
     left_ -= shown.size();
+    // Colours are added after the text was cut: their sequences take no columns.
     const bool styled = colour_ && style != nullptr && !shown.empty();
     text_ += styled ? fmt::format("\x1b[{}m{}\x1b[0m", style, shown) : shown;
     return *this;
@@ -48,12 +56,16 @@ ordered_json list(const ordered_json& object, const char* name) {
   return object.value(name, ordered_json::array());
 }
 
+// `share` from 0 to 1 as a part of kBarColumns, rounded to whole columns.
 void add_bar(Line& line, double share, const char* style) {
   const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * kBarColumns + 0.5);
+  CUZK_ASSERT(full <= kBarColumns);
   line.add("[").add(std::string(full, '|'), style);
   line.add(std::string(kBarColumns - full, ' ')).add("] ");
 }
 
+// The parts of the view from top to bottom. Jobs come last, because they may be any number: what
+// does not fit is cut at the end.
 class Screen {
  public:
   Screen(const TopView& view, std::size_t columns, std::size_t rows, bool colour)
@@ -66,6 +78,7 @@ class Screen {
     queues();
     jobs();
     if (lines_.size() > rows_) lines_.resize(rows_);
+    CUZK_ASSERT(lines_.size() <= rows_);
     return std::move(lines_);
   }
 
@@ -73,6 +86,7 @@ class Screen {
   Line line() const { return Line(columns_, colour_); }
   void put(Line line) { lines_.push_back(line.take()); }
 
+  // Who it is, whether it proves, and how much it has proved.
   void head() {
     const auto& status = view_.status;
     Line first = line();
@@ -88,6 +102,7 @@ class Screen {
                                number(status, "total_proofs_cancelled"))));
   }
 
+  // Against the budget, which is what jobs wait for; yellow where little of it is left.
   void memory() {
     const auto memory = view_.status.value("memory", ordered_json::object());
     const std::uint64_t budget = number(memory, "budget_bytes"),
@@ -102,6 +117,7 @@ class Screen {
     put(std::move(made));
   }
 
+  // A bar is the share of workers that are busy, not of the card's own load.
   void devices() {
     for (const auto& device : list(view_.status, "devices")) {
       const std::size_t busy = list(device, "current_job_ids").size();
@@ -120,6 +136,7 @@ class Screen {
     }
   }
 
+  // Kinds with nothing to do are left out: mostly one or two are in use.
   void queues() {
     Line made = line();
     made.add("queues  ");
@@ -132,6 +149,7 @@ class Screen {
     put(std::move(made));
   }
 
+  // As many as there is room for, in the order in which they were given.
   void jobs() {
     put(line());
     put(line().add(fmt::format("{:<30} {:<13} {:<9} {:<8} {:>8}  {}", "JOB", "KIND", "PRIORITY",

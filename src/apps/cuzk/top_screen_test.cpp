@@ -1,4 +1,6 @@
 // The live view: its lines, their width, and what hostile names cannot do to it.
+//
+// No terminal is needed, as the screen is text.
 #include "apps/cuzk/top_screen.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
 // Build facts.
+//
+// As text and as JSON, for reports of faults: what was built, by what, and which code paths this
+// CPU runs. build_facts.h is written by CMake.
 #include <fmt/format.h>
 
 #include "apps/cuzk/build_facts.h"
@@ -6,6 +9,7 @@
 #include "base/cpu.h"
 
 namespace cuzk::apps {
+static_assert(sizeof kVersion > 1 && sizeof kCompiler > 1);  // CMake has filled them in
 std::string version_text() {
   return fmt::format(
       "cuzk {}\ncommit: {}\ncompiler: {}\nbuild type: {}\nsanitizers: {}\nCPU level: {}", kVersion,

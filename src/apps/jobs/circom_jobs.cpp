@@ -1,4 +1,8 @@
 // The reader of circom jobs and the register of circuits.
+//
+// The register hides that a key file may be replaced while the daemon runs: each look compares the
+// file's identity with the one that its facts were read from. Reading facts costs one pass over the
+// key's coefficients; a look that finds them fresh costs one stat.
 #include "apps/jobs/circom_jobs.h"
 
 #include <algorithm>
@@ -21,8 +25,12 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
+// Names of keys share one space with those of Filecoin's parameters ("porep-2k"), so circuits have
+// theirs behind a prefix that no parameter set has.
 constexpr std::string_view kKeyPrefix = "circom:";
 
+// Names stand in job inputs, key names and log lines: letters that mean nothing in any of them, and
+// an end.
 bool is_name(std::string_view name) {
   const auto fits = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -31,7 +39,8 @@ bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), fits);
 }
 
-// The values of a JSON list as a .wtns file.
+// The values of a JSON list as a .wtns file, so that one reader checks both forms. Too few or too
+// many values are not noticed here: the file then has a count that the reader refuses.
 template <class C>
 base::Result<base::Bytes> wtns_of_json(base::ByteSpan text, const formats::ZkeyHeader& header) {
   CUZK_TRY(const auto values, formats::parse_public_values<C>(text, "witness"));
@@ -41,9 +50,11 @@ base::Result<base::Bytes> wtns_of_json(base::ByteSpan text, const formats::ZkeyH
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(inputs);
   assignment.inputs.assign(values.begin(), middle);
   for (auto it = middle; it != values.end(); ++it) assignment.aux.push_classified(*it);
+  CUZK_ASSERT(assignment.inputs.size() + assignment.aux.size() == values.size());
   return formats::encode_wtns<C>(assignment);
 }
 
+// Told by content, as a client names no form: a .wtns file begins with letters.
 bool is_json_list(base::ByteSpan bytes) {
   const auto first = std::find_if(bytes.begin(), bytes.end(), [](std::uint8_t c) {
     return c != ' ' && c != '\t' && c != '\n' && c != '\r';
@@ -51,6 +62,9 @@ bool is_json_list(base::ByteSpan bytes) {
   return first != bytes.end() && *first == '[';
 }
 
+// The frame first, then the name, then the values: each error is about the outermost thing that is
+// wrong. The witness stays where the client's bytes are; of a JSON list the converted copy is kept
+// instead, and `bytes` may go.
 base::Result<std::unique_ptr<engine::JobWork>> read_circom_job(CircomCircuits& circuits,
                                                                const engine::SharedBytes& bytes) {
   static constexpr std::string_view kFields[] = {"circuit"};
@@ -71,6 +85,7 @@ base::Result<std::unique_ptr<engine::JobWork>> read_circom_job(CircomCircuits& c
         return wtns_of_json<C>(input.parts[0], facts->header);
       });
   if (!encoded.ok()) return encoded.error();
+  // Shared, not moved into the work: its span has to stay valid wherever the work is moved.
   const auto owner = std::make_shared<const base::Bytes>(*encoded);
   return circom_work(facts, owner, *owner, "witness");
 }
@@ -80,6 +95,7 @@ base::Result<std::unique_ptr<engine::JobWork>> read_circom_job(CircomCircuits& c
 base::Result<std::shared_ptr<CircomCircuits>> CircomCircuits::open(
     std::vector<CircomCircuit> circuits, formats::KeyCheck query_check) {
   std::shared_ptr<CircomCircuits> out(new CircomCircuits(query_check));
+  // Nobody else has it yet; the lock is for the analysis of what the mutex guards.
   const base::MutexLock lock(out->mutex_);
   for (CircomCircuit& circuit : circuits) {
     if (!is_name(circuit.name)) {
@@ -88,6 +104,8 @@ base::Result<std::shared_ptr<CircomCircuits>> CircomCircuits::open(
                                "'.'",
                                circuit.name.substr(0, 64))};
     }
+    // The header alone: a daemon with many large keys starts in a moment, and yet a path that is
+    // wrong is found now and not with the first job.
     CUZK_TRY(const auto file, base::MappedFile::open(circuit.zkey));
     CUZK_TRY_STATUS(formats::read_zkey_header(file->bytes(), file->name()));
     if (!out->known_.try_emplace(circuit.name, Known{std::move(circuit.zkey), {}, {}}).second) {
@@ -95,6 +113,7 @@ base::Result<std::shared_ptr<CircomCircuits>> CircomCircuits::open(
                    fmt::format("circuit name '{}': found twice", circuit.name)};
     }
   }
+  CUZK_ASSERT(out->known_.size() == circuits.size());
   return out;
 }
 
@@ -117,17 +136,23 @@ base::Result<std::shared_ptr<const ZkeyFacts>> CircomCircuits::facts(std::string
                                            : fmt::format("one of {}", fmt::join(names, ", ")))};
   }
   Known& known = found->second;
+  // The identity is taken before the file is read. A file that is replaced in between leaves facts
+  // of the new file under the old identity, which the next look finds stale: never the reverse.
   CUZK_TRY(std::string identity, file_identity(known.zkey));
   if (known.facts == nullptr || known.identity != identity) {
+    // Gone even when reading fails: facts of a file that is no more must not be given out.
     known.facts.reset();
     CUZK_TRY(known.facts,
              read_zkey_facts(known.zkey, fmt::format("{}{}", kKeyPrefix, circuit), query_check_));
     known.identity = std::move(identity);
   }
+  CUZK_ASSERT(known.facts != nullptr);
   return known.facts;
 }
 
+// The two closures share the register and keep it alive as long as the table.
 base::Status add_circom_jobs(engine::JobTypes& types, std::shared_ptr<CircomCircuits> circuits) {
+  CUZK_ASSERT(circuits != nullptr);
   CUZK_TRY_STATUS(types.add({"circom", "a circom circuit registered by name, from its witness",
                              [circuits](const engine::SharedBytes& input) {
                                return read_circom_job(*circuits, input);
@@ -143,6 +168,7 @@ base::Status add_circom_jobs(engine::JobTypes& types, std::shared_ptr<CircomCirc
 }
 
 base::Result<CircomResult> split_circom_result(base::ByteSpan result) {
+  // Ordered, so that the members stay as they were written; no exceptions, a bad text is no object.
   const auto document = nlohmann::ordered_json::parse(result.begin(), result.end(), nullptr, false);
   if (!document.is_object() || !document.contains("proof") || !document.contains("public")) {
     return Error{ErrorKind::kMalformed,

@@ -1,4 +1,7 @@
 // Jobs of registered circuits: both curves, both forms of a witness, bad witnesses, changed keys.
+//
+// Keys and witnesses are circom's and snarkjs's own. Stages are run by hand where a test looks at
+// what each takes, and by run_alone() elsewhere.
 #include "apps/jobs/circom_jobs.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,8 @@
 // Facts of a zkey, and the stages of a proof with it.
+//
+// Hides from the engine which curve the file is over. Plans are made from the lengths of the key's
+// queries alone, kept without the points, so that planning touches no page of the key; a plan is a
+// function of how many scalars the witness has, since bits cost next to nothing.
 #include "apps/jobs/circom_work.h"
 
 #include <algorithm>
@@ -22,11 +26,13 @@ using base::ErrorKind;
 using engine::Product;
 using engine::StageContext;
 
+// Capacity, not size: what the allocator gave is what the process holds.
 template <class T>
 std::uint64_t vector_bytes(const std::vector<T>& values) {
   return values.capacity() * sizeof(T);
 }
 
+// What the matrices of a loaded shape hold on the heap.
 template <class F>
 std::uint64_t shape_bytes(const r1cs::Shape<F>& shape) {
   std::uint64_t bytes = vector_bytes(shape.coefficients);
@@ -36,13 +42,15 @@ std::uint64_t shape_bytes(const r1cs::Shape<F>& shape) {
   return bytes;
 }
 
-// The lengths of a key's queries without its points.
+// The lengths of a key's queries without its points: sources over no memory, which plan_memory()
+// asks for sizes and layouts and never for a point. Keeping the key instead would keep its mapping.
 template <class C>
 std::shared_ptr<const groth16::ProvingKey<C>> lengths_of(const groth16::ProvingKey<C>& key) {
   const auto empty = []<class G>(const msm::PointSource<G>& points) {
     return msm::PointSource<G>(nullptr, points.size(), points.layout());
   };
   auto out = std::make_shared<groth16::ProvingKey<C>>();
+  // Of the verifying key a plan needs how many inputs there are, nothing else.
   out->vk.ic.resize(key.vk.ic.size());
   out->convention = key.convention;
   out->domain_log2 = key.domain_log2;
@@ -64,6 +72,8 @@ engine::PartitionPlan plan_of(const groth16::ProvingKey<C>& lengths, std::uint64
   counts.b_scalar_count = std::min<std::uint64_t>(counts.scalar_count, lengths.b_g2.size());
   // The reader counts before it allocates: nothing is held twice.
   constexpr std::uint64_t kHeapBytes = 64 << 10;
+  CUZK_ASSERT(counts.input_count > 0);  // ONE at least
+  CUZK_ASSERT(counts.b_scalar_count <= counts.scalar_count);
   return partition_plan(
       groth16::plan_memory(lengths, counts),
       assignment_bytes(counts.input_count, counts.aux_count, scalar_count) + kHeapBytes);
@@ -74,12 +84,15 @@ base::Result<std::shared_ptr<const engine::LoadedKey>> load_key(const std::files
                                                                 formats::KeyCheck query_check,
                                                                 std::uint64_t planned_bytes,
                                                                 base::ProgressSink* progress) {
+  // `planned_bytes` is what the engine has charged for this key; 0: nothing yet, the call is to
+  // find out. A file that grew since would take what no ledger knows of, so it is refused.
   formats::KeyCheckOptions checks;
   checks.queries = query_check;
   checks.progress = progress;
   CUZK_TRY(auto file, base::MappedFile::open(path));
   const std::uint64_t file_bytes = file->size_bytes();
   CUZK_TRY(auto loaded, formats::read_zkey<C>(std::move(file), checks));
+  CUZK_ASSERT(loaded.key != nullptr && loaded.shape != nullptr);
   const std::uint64_t bytes = file_bytes + shape_bytes(*loaded.shape);
   if (planned_bytes != 0 && bytes > planned_bytes) {
     return Error{ErrorKind::kMismatch,
@@ -96,11 +109,13 @@ base::Result<std::shared_ptr<const ZkeyFacts>> facts_over(const std::filesystem:
                                                           std::string key_name,
                                                           formats::KeyCheck query_check,
                                                           formats::ZkeyHeader header) {
+  // Loaded for its counts. The points are not checked here: each load of a job does that.
   CUZK_TRY(const auto loaded, load_key<C>(path, formats::KeyCheck::kNone, 0, nullptr));
   auto facts = std::make_shared<ZkeyFacts>();
   facts->header = std::move(header);
   const auto lengths = lengths_of(*static_cast<const CircuitKey<C>&>(*loaded).key);
   facts->plan = [lengths](std::uint64_t scalars) { return plan_of(*lengths, scalars); };
+  // The closures own copies of all they need: a key source outlives the register it came from.
   facts->key.name = std::move(key_name);
   facts->key.bytes = loaded->byte_count();
   facts->key.identity = [path] { return file_identity(path); };
@@ -110,7 +125,8 @@ base::Result<std::shared_ptr<const ZkeyFacts>> facts_over(const std::filesystem:
   return std::shared_ptr<const ZkeyFacts>(std::move(facts));
 }
 
-// A partition's proof and the result are the same document.
+// A partition's proof and the result are the same document: a circom job has one partition, so
+// there is nothing to join, and a proof kept from an earlier run is read back by the same code.
 template <class C>
 struct Documents {
   groth16::Proof<C> proof;
@@ -157,7 +173,10 @@ base::Result<std::unique_ptr<engine::JobWork>> circom_work(std::shared_ptr<const
                                                            std::string source) {
   using Work = base::Result<std::unique_ptr<engine::JobWork>>;
   return formats::with_curve(facts->header.curve, [&]<class C>(std::type_identity<C>) -> Work {
+    // Every value is looked at here, while the submitter waits, and again when the witness is made:
+    // values kept in between would be a second copy of all that a queued job holds.
     CUZK_TRY(auto checked, formats::check_wtns<C>(witness, source, witness_expectation(*facts)));
+    CUZK_ASSERT(checked.inputs.size() == std::size_t{facts->header.public_count} + 1);
     return std::unique_ptr<engine::JobWork>(std::make_unique<CircomWork<C>>(
         std::move(facts), std::move(owner), witness, std::move(source), std::move(checked)));
   });

@@ -1,4 +1,11 @@
 // One proof of a zkey's circuit as the engine's work.
+//
+// Apart from circom_jobs.h so that only its .cpp file and tests see the template: everybody else
+// has the work as engine::JobWork, from circom_work().
+// A job of one partition. Immutable after it was made, so all stages may run at once. It holds the
+// bytes of the witness and its public values; the assignment lives from make_witness to the end of
+// the proof alone. A proof that does not verify is blamed on the witness where the CPU made it: the
+// key has no C matrix, so a witness can only be judged by its proof.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,8 @@
 // The table of counts, one row a circuit that can be recorded.
+//
+// Recording a large circuit takes long and up to a gigabyte; a plan has to be there when a job is
+// submitted. The counts are constants of the protocol, so they are tabled, and tests record the
+// circuits that are small enough and compare. The search is linear: twenty rows.
 #include "apps/jobs/circuit_counts.h"
 
 #include <string>
@@ -6,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "filecoin/node.h"
+#include "r1cs/sparse_matrix.h"
 
 namespace cuzk::apps {
 namespace {
@@ -14,6 +19,7 @@ using base::Error;
 using base::ErrorKind;
 using filecoin::CircuitKind;
 
+// One circuit; the counts stand in the order of CircuitCounts.
 struct Row {
   CircuitKind kind;
   std::uint64_t sector_bytes;
@@ -76,8 +82,29 @@ constexpr Row kRows[] = {
      {5, 84931220, 1019390, 85006101, 465362330, 102825050, 56462031, 1522}},
 };
 
+// What no row may break, checked when this file is compiled: a typing error in a count of ten
+// digits would be a plan that is too small on somebody's machine.
+constexpr bool rows_are_consistent() {
+  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+    const CircuitCounts& counts = kRows[i].counts;
+    if (counts.input_count == 0 || counts.scalar_count > counts.aux_count) return false;
+    if (counts.stored_term_count > counts.term_count) return false;
+    if (counts.stored_row_count > 3 * std::uint64_t{counts.constraint_count}) return false;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (kRows[j].kind == kRows[i].kind && kRows[j].sector_bytes >= kRows[i].sector_bytes) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+static_assert(rows_are_consistent());
+
+// Layouts of the recorded shape (r1cs/sparse_matrix.h): the account below is of its vectors.
 constexpr std::uint64_t kElementBytes = sizeof(filecoin::Fr);
 constexpr std::uint64_t kTermBytes = 8, kRowBeginBytes = 8, kMatrixCount = 3;
+static_assert(kTermBytes == sizeof(r1cs::Term));
+static_assert(kRowBeginBytes == sizeof(decltype(r1cs::SparseMatrix::row_begin)::value_type));
 
 }  // namespace
 
@@ -88,6 +115,8 @@ std::uint64_t assignment_bytes(std::uint64_t input_count, std::uint64_t aux_coun
   return (input_count + scalar_count) * kElementBytes + (aux_count + 63) / 64 * kWordBytes;
 }
 
+// Terms and row borders as they are stored, once for repeated rows; each matrix has one border more
+// than rows.
 std::uint64_t CircuitCounts::shape_bytes() const {
   return stored_term_count * kTermBytes + (stored_row_count + kMatrixCount) * kRowBeginBytes +
          coefficient_count * kElementBytes;
@@ -97,6 +126,8 @@ std::uint64_t CircuitCounts::assignment_bytes() const {
   return apps::assignment_bytes(input_count, aux_count, scalar_count);
 }
 
+// The sizes of the sentence are gathered on the way, from the table itself, so that it names what
+// this version really proves.
 base::Result<CircuitCounts> circuit_counts(CircuitKind kind, const filecoin::SectorShape& shape) {
   std::string sizes;
   for (const Row& row : kRows) {

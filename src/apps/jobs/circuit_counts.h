@@ -12,6 +12,8 @@
 
 namespace cuzk::apps {
 
+// Of one partition's circuit. What is stored counts each repeated run of rows once, so from 32 GiB
+// on it is far less than what a prover goes through.
 struct CircuitCounts {
   std::uint32_t input_count = 0;  // with ONE
   std::uint32_t aux_count = 0;

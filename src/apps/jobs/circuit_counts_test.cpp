@@ -1,4 +1,7 @@
 // The table against the circuits themselves, and against counts that others made.
+//
+// Two sources, because a table made with our recorder and tested with it alone would share its
+// faults. The large circuits are compared in a test of their own, as recording takes long.
 #include "apps/jobs/circuit_counts.h"
 
 #include <fstream>

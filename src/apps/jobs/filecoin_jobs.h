@@ -25,7 +25,10 @@ base::Result<std::unique_ptr<engine::JobWork>> porep_work(
     FilecoinKeys& keys, filecoin::PorepC1 c1, const std::optional<filecoin::C1Identity>& identity,
     std::uint64_t input_bytes);
 
-// The readers of the kinds.
+// The readers of the kinds. Each checks the frame and the fields, finds the parameters, and
+// verifies every vanilla proof against the claim before it answers: a proof that does not verify
+// later is then the device's fault or the key's. The parameters are looked for first, because
+// verifying is the longer work.
 base::Result<std::unique_ptr<engine::JobWork>> read_porep_job(FilecoinKeys& keys,
                                                               const engine::SharedBytes& input);
 base::Result<std::unique_ptr<engine::JobWork>> read_post_job(FilecoinKeys& keys,

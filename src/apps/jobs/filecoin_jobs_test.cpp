@@ -1,4 +1,7 @@
 // Filecoin jobs through their stages by hand, and what their readers refuse.
+//
+// Sectors, proofs and parameters are made here at 2 KiB. Each stage's memory is compared with the
+// plan by which the engine would have admitted it: a plan that is too small fails.
 #include "apps/jobs/filecoin_jobs.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,8 @@
 // Finding parameters, planning with them without touching their points, loading them.
+//
+// A parameter set is found by the name that the network's tools give it, so any folder of theirs
+// serves. Opening one reads its verifying key and the lengths of its queries, and maps the rest.
+// What is large, recording the circuit, waits for the load.
 #include "apps/jobs/filecoin_keys.h"
 
 #include <algorithm>
@@ -21,6 +25,7 @@ using filecoin::CircuitKind;
 using filecoin::SectorShape;
 using Bls = curve::Bls12_381;
 
+// All kinds, in the order in which names are listed.
 constexpr CircuitKind kKinds[] = {CircuitKind::kPorep, CircuitKind::kWinningPost,
                                   CircuitKind::kWindowPost, CircuitKind::kUpdate};
 
@@ -28,6 +33,7 @@ constexpr CircuitKind kKinds[] = {CircuitKind::kPorep, CircuitKind::kWinningPost
 // summation, results of threads.
 constexpr std::uint64_t kHeapBytes = std::uint64_t{1} << 20;
 
+// Part of names that clients store: stable.
 std::string_view key_prefix(CircuitKind kind) {
   switch (kind) {
     case CircuitKind::kPorep: return "porep";
@@ -38,6 +44,7 @@ std::string_view key_prefix(CircuitKind kind) {
   return "";
 }
 
+// The counts of a plan are upper bounds: the B query holds at most its own length of scalars.
 groth16::WitnessCounts witness_counts(const CircuitCounts& circuit,
                                       const formats::BlsProvingKey& key) {
   groth16::WitnessCounts counts;
@@ -45,9 +52,12 @@ groth16::WitnessCounts witness_counts(const CircuitCounts& circuit,
   counts.aux_count = circuit.aux_count;
   counts.scalar_count = std::uint64_t{circuit.input_count} + circuit.scalar_count;
   counts.b_scalar_count = std::min<std::uint64_t>(counts.scalar_count, key.b_g2.size());
+  CUZK_ASSERT(counts.b_scalar_count <= counts.scalar_count);
   return counts;
 }
 
+// A file under the right name may be of another circuit (an older version of the network's, a
+// renamed one). Its lengths tell, before a proof is made that would not verify.
 base::Status check_key(const CircuitCounts& circuit, const formats::BlsProvingKey& key,
                        std::string_view name) {
   if (key.l.size() == circuit.aux_count && key.vk.ic.size() == circuit.input_count) {
@@ -60,6 +70,7 @@ base::Status check_key(const CircuitCounts& circuit, const formats::BlsProvingKe
                            circuit.aux_count)};
 }
 
+// The plan counts sizes, so what growing left over is given back.
 template <class T>
 void trim(std::vector<T>& values) {
   values.shrink_to_fit();
@@ -76,6 +87,8 @@ base::Result<std::shared_ptr<const r1cs::Shape<filecoin::Fr>>> trimmed_shape(
   return std::make_shared<const r1cs::Shape<filecoin::Fr>>(std::move(shape));
 }
 
+// Runs in the engine's key store, for a key whose bytes it has charged already. Recording comes
+// last: it is the long part, and a wrong file is refused before.
 base::Result<std::shared_ptr<const engine::LoadedKey>> load_key(
     const std::filesystem::path& path, CircuitKind kind, const SectorShape& sector,
     formats::KeyCheck query_check, std::uint64_t planned_bytes, const groth16::Control& control) {
@@ -83,9 +96,12 @@ base::Result<std::shared_ptr<const engine::LoadedKey>> load_key(
   checks.queries = query_check;
   checks.progress = control.progress;
   CUZK_TRY(auto params, formats::open_params(path, checks));
+  // The one border: checking points or recording may take minutes, opening does not.
   CUZK_TRY_STATUS(control.check("loading a key"));
   CUZK_TRY(const CircuitCounts counts, circuit_counts(kind, sector));
   std::error_code failed;
+  // The size is asked of the path again, after it was opened: a file put in its place by rename is
+  // another one, and `identity` tells the engine so before the next use.
   const std::uint64_t bytes = std::filesystem::file_size(path, failed) + counts.shape_bytes();
   if (failed || bytes > planned_bytes) {
     return Error{ErrorKind::kMismatch,
@@ -102,6 +118,7 @@ base::Result<std::shared_ptr<const engine::LoadedKey>> load_key(
 }  // namespace
 
 std::string filecoin_key_name(CircuitKind kind, const SectorShape& shape) {
+  CUZK_ASSERT(shape.name.size() > 3 && shape.name.ends_with("iB"));
   std::string size(shape.name);  // "2KiB" becomes "2k"
   size.resize(size.size() - 2);
   std::transform(size.begin(), size.end(), size.begin(),
@@ -119,6 +136,7 @@ base::Result<std::string> file_identity(const std::filesystem::path& path) {
 }
 
 engine::PartitionPlan partition_plan(const groth16::MemoryPlan& plan, std::uint64_t witness_bytes) {
+  // What is pending and what finish takes are there at once for a moment, so they add up.
   engine::PartitionPlan out;
   out.witness_bytes = witness_bytes;
   out.device_bytes = plan.peak_bytes() + kHeapBytes;
@@ -165,6 +183,7 @@ base::Result<std::shared_ptr<const FilecoinCircuit>> FilecoinKeys::inspect(
 
 base::Result<std::shared_ptr<const FilecoinCircuit>> FilecoinKeys::circuit(
     CircuitKind kind, const SectorShape& sector) {
+  // A size that is not proved at all is told as that, whatever lies in the folder.
   CUZK_TRY_STATUS(circuit_counts(kind, sector));
   const auto identity = file_identity(params_path(kind, sector));
   if (!identity.ok()) {
@@ -172,6 +191,7 @@ base::Result<std::shared_ptr<const FilecoinCircuit>> FilecoinKeys::circuit(
                  fmt::format("{}: the parameters {} are not there",
                              params_path(kind, sector).string(), filecoin_key_name(kind, sector))};
   }
+  // From here on under the lock: of two jobs that find a new file one inspects it, the other waits.
   const base::MutexLock lock(mutex_);
   Known& known = known_[{kind, &sector}];
   if (known.circuit == nullptr || known.identity != *identity) {
@@ -179,9 +199,11 @@ base::Result<std::shared_ptr<const FilecoinCircuit>> FilecoinKeys::circuit(
     CUZK_TRY(known.circuit, inspect(kind, sector));
     known.identity = *identity;
   }
+  CUZK_ASSERT(known.circuit != nullptr && known.circuit->shape == &sector);
   return known.circuit;
 }
 
+// Asks the disk each time, as files come and go: one look a row of circuit_counts at most.
 std::vector<std::string> FilecoinKeys::names() const {
   std::vector<std::string> out;
   for (const CircuitKind kind : kKinds) {

@@ -20,7 +20,9 @@ namespace cuzk::apps {
 // "porep-2k", "winning-32g", "wpost-512m", "snap-2k": how people and clients name a key.
 std::string filecoin_key_name(filecoin::CircuitKind kind, const filecoin::SectorShape& shape);
 
-// A circuit whose parameters lie in the folder, as they are now.
+// A circuit whose parameters lie in the folder, as they were when it was inspected. Immutable, and
+// shared by the jobs that prove with it. `shape` points into the table of sector shapes, which
+// lives as long as the program.
 struct FilecoinCircuit {
   filecoin::CircuitKind kind = filecoin::CircuitKind::kPorep;
   const filecoin::SectorShape* shape = nullptr;
@@ -28,7 +30,9 @@ struct FilecoinCircuit {
   engine::PartitionPlan plan;  // of each partition
 };
 
-// Thread-safe. Outlived by the key sources that it gave out.
+// Thread-safe. Outlived by the key sources that it gave out. What it knows of a circuit is valid
+// while the file's identity is the one it was read under; circuit() compares on each call and reads
+// anew where it is not. Nothing is forgotten otherwise: an entry is some hundred bytes.
 class FilecoinKeys {
  public:
   explicit FilecoinKeys(std::filesystem::path folder,
@@ -48,6 +52,7 @@ class FilecoinKeys {
                                     const filecoin::SectorShape& shape) const;
 
  private:
+  // By kind and place in the table of shapes, which is why callers pass elements of that table.
   struct Known {
     std::string identity;
     std::shared_ptr<const FilecoinCircuit> circuit;

@@ -12,6 +12,9 @@
 
 namespace cuzk::apps {
 
+// Immutable after it was made, so that stages of all partitions may run at once. The rule of all
+// kinds: public values are computed twice, once by the witness from the vanilla proofs and once
+// from the claim as a verifier does, and must agree before anything is proved.
 class FilecoinWork : public engine::JobWork {
  public:
   using Fr = filecoin::Fr;
@@ -40,6 +43,7 @@ class FilecoinWork : public engine::JobWork {
   const filecoin::SectorShape& sector() const { return *circuit_->shape; }
 
  private:
+  // Both run in several threads at once, for partitions below partitions().size().
   // Values of all variables of a partition.
   virtual r1cs::Assignment<Fr> assignment(unsigned partition) const = 0;
   // Derived from the claim as a verifier derives them, without ONE.

@@ -1,4 +1,7 @@
 // Operators new and delete that count, and that they do.
+//
+// They replace the library's in the whole test binary. Sizes are asked of the allocator when a
+// block goes, so blocks carry no header of ours.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

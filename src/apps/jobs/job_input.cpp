@@ -1,4 +1,8 @@
 // Reading and writing the container of a job's input.
+//
+// Reading copies the fields and borrows the parts: a commit phase 1 of 50 MB is looked at where it
+// arrived. Every length is checked against what is left before anything is taken, and each count
+// against a limit before a loop, so hostile bytes cost no more than their own length.
 #include "apps/jobs/job_input.h"
 
 #include <algorithm>
@@ -15,16 +19,21 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr std::string_view kMagic = "cuzkjob";
+static_assert(kMagic.size() + 1 == 8);  // with the version, as the format says
 constexpr char kVersion = '1';
+// Fields are a dozen names and numbers; a client that sends more has mistaken them for parts.
 constexpr std::size_t kHeadBytesMax = std::size_t{1} << 20;
 // One a sector of the largest window partition, with room.
 constexpr std::uint32_t kPartCountMax = 1u << 16;
 
+// `found` and `expected` are words of ours or names of types, never the value itself.
 Error wrong_field(std::string_view name, std::string_view found, std::string_view expected) {
   return {ErrorKind::kInvalidArgument,
           fmt::format("job input: field {}: found {}, expected {}", name, found, expected)};
 }
 
+// JSON as nlohmann reads it, but for one thing: of a name given twice the library keeps the last,
+// and a client that sends two means something that is not known. So names are noted while parsing.
 base::Result<InputFields> read_fields(base::ByteSpan text) {
   std::set<std::string, std::less<>> seen;
   std::optional<std::string> twice;
@@ -52,29 +61,37 @@ base::Result<InputFields> read_fields(base::ByteSpan text) {
   return fields;
 }
 
-// Fills bytes from front to back.
+// Fills bytes from front to back. The caller has added up the size beforehand; what is put has to
+// come out at exactly that.
 class Filler {
  public:
   explicit Filler(std::size_t size) : bytes_(size) {}
   void put(const void* data, std::size_t count) {
+    CUZK_ASSERT(count <= bytes_.size() - offset_);
     if (count != 0) std::memcpy(bytes_.data() + offset_, data, count);
     offset_ += count;
   }
   void put_u32(std::uint64_t value) {
+    CUZK_ASSERT(bytes_.size() - offset_ >= 4 && value <= 0xffffffff);
     base::store_u32_le(bytes_.data() + offset_, static_cast<std::uint32_t>(value));
     offset_ += 4;
   }
   void put_u64(std::uint64_t value) {
+    CUZK_ASSERT(bytes_.size() - offset_ >= 8);
     base::store_u64_le(bytes_.data() + offset_, value);
     offset_ += 8;
   }
-  base::Bytes take() && { return std::move(bytes_); }
+  base::Bytes take() && {
+    CUZK_ASSERT(offset_ == bytes_.size());
+    return std::move(bytes_);
+  }
 
  private:
   base::Bytes bytes_;
   std::size_t offset_ = 0;
 };
 
+// Absence made an error; other errors stay as they are.
 template <class T>
 base::Result<T> required(base::Result<std::optional<T>> found, std::string_view name) {
   if (!found.ok()) return std::move(found).error();
@@ -136,6 +153,7 @@ base::Result<JobInput> read_job_input(base::ByteSpan bytes) {
   base::ByteReader reader(bytes, "job input");
   CUZK_TRY(const base::ByteSpan magic, reader.take(kMagic.size() + 1, "the word cuzkjob1"));
   if (!is_job_input(bytes)) return reader.malformed("does not begin with the word cuzkjob1");
+  // The word is right and the version another: a client of a later release, which is told so.
   if (magic.back() != kVersion) {
     return Error{
         ErrorKind::kUnsupported,
@@ -153,6 +171,7 @@ base::Result<JobInput> read_job_input(base::ByteSpan bytes) {
   if (count > kPartCountMax) {
     return reader.malformed(fmt::format("{} parts, at most {} are read", count, kPartCountMax));
   }
+  // Not reserved beforehand: `count` is the client's word until its parts are seen.
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::string field = fmt::format("part {} of {}", i, count);
     CUZK_TRY(const std::uint64_t part_bytes, reader.u64_le(field));
@@ -170,6 +189,8 @@ base::Bytes encode_job_input(const InputFields& fields, std::span<const base::By
   for (const auto& [name, value] : fields) {
     std::visit([&document, &name = name](const auto& v) { document[name] = v; }, value);
   }
+  // Text that is not UTF-8 comes out with marks instead of an exception; the reader refuses what
+  // needed to be exact, as hex or a name.
   const std::string head = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::size_t size = kMagic.size() + 1 + 4 + head.size() + 4;
   for (const base::ByteSpan part : parts) size += 8 + part.size();

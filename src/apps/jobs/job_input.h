@@ -26,7 +26,8 @@ namespace cuzk::apps {
 using FieldValue = std::variant<std::uint64_t, std::string>;
 using InputFields = std::map<std::string, FieldValue, std::less<>>;
 
-// Borrows its parts from the bytes that were read.
+// Borrows its parts from the bytes that were read, which have to outlive it. What a field means is
+// known to the reader of its kind, which asks the questions below; nothing here knows.
 class JobInput {
  public:
   InputFields fields;
@@ -49,6 +50,7 @@ class JobInput {
 bool is_job_input(base::ByteSpan bytes);
 // Errors: kMalformed with offset and field; kUnsupported for another version.
 base::Result<JobInput> read_job_input(base::ByteSpan bytes);
+// What read_job_input() takes; the order of parts is kept, that of fields is by name.
 base::Bytes encode_job_input(const InputFields& fields, std::span<const base::ByteSpan> parts);
 
 }  // namespace cuzk::apps

@@ -1,4 +1,6 @@
 // Parameters, sectors and inputs for tests of job kinds, made on the spot.
+//
+// All of 2 KiB, the smallest size with registered proofs, whose PoSts take a moment to prove.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,8 @@
 // PoRep: from commit-phase-1 output to one proof a partition.
+//
+// The C1 comes bare, as Curio sends it, or in a job input beside fields that say who sealed. With
+// them replica_id is checked to follow from prover, sector and ticket; nothing else in a C1 depends
+// on these. The bytes and the parsed form both live as long as the job, so held_bytes has both.
 #include <string_view>
 #include <utility>
 
@@ -15,6 +19,7 @@ using base::Error;
 using base::ErrorKind;
 using filecoin::PorepC1;
 
+// What an allocator keeps of each allocation: a C1 is many small vectors, so it counts.
 constexpr std::uint64_t kBlockBytes = 16;
 
 std::uint64_t heap_bytes_of(const filecoin::ColumnProof& proof) {
@@ -46,6 +51,7 @@ std::uint64_t heap_bytes_of(const PorepC1& c1) {
   return bytes;
 }
 
+// Both members are read by all partitions at once and never written.
 class PorepWork final : public FilecoinWork {
  public:
   PorepWork(std::shared_ptr<const FilecoinCircuit> circuit, PorepC1 c1, std::uint64_t held_bytes)
@@ -65,6 +71,7 @@ class PorepWork final : public FilecoinWork {
   filecoin::PorepClaim claim_;
 };
 
+// A field that says what the C1 says too: it may be absent, it may not differ.
 base::Status check_number(const JobInput& input, std::string_view field, std::uint64_t found_in_c1,
                           std::string_view member) {
   CUZK_TRY(const auto stated, input.number(field));
@@ -83,6 +90,7 @@ base::Result<std::optional<filecoin::C1Identity>> identity_of(const JobInput& in
     CUZK_TRY_STATUS(check_number(input, "sector_number", *file.sector_number, "SectorNum"));
   }
   if (!miner && !prover) return std::optional<filecoin::C1Identity>();
+  // Both may be given where they agree: the prover id of a miner follows from its number.
   if (miner && prover && *prover != filecoin::prover_id_of_miner(*miner)) {
     return Error{ErrorKind::kMismatch, "job input: prover_id is not the one of miner_id"};
   }
@@ -129,6 +137,7 @@ base::Status check_sector_size(const JobInput& input, const filecoin::SectorShap
 base::Result<std::unique_ptr<engine::JobWork>> porep_work(
     FilecoinKeys& keys, PorepC1 c1, const std::optional<filecoin::C1Identity>& identity,
     std::uint64_t input_bytes) {
+  // Parameters that are missing are told before the proofs are verified, as for the other kinds.
   CUZK_TRY(const auto circuit,
            keys.circuit(filecoin::CircuitKind::kPorep, *c1.registered_proof.shape));
   CUZK_TRY_STATUS(filecoin::verify_c1(c1, identity));
@@ -139,6 +148,7 @@ base::Result<std::unique_ptr<engine::JobWork>> porep_work(
 
 base::Result<std::unique_ptr<engine::JobWork>> read_porep_job(FilecoinKeys& keys,
                                                               const engine::SharedBytes& input) {
+  // Before anything is parsed. The limit is of the JSON, which is nearly all of an input.
   if (input->size() > filecoin::kC1ByteCountMax) {
     return Error{ErrorKind::kInvalidArgument,
                  fmt::format("porep job: found {} bytes, at most {} are read", input->size(),

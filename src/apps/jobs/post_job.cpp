@@ -1,4 +1,9 @@
 // Window and winning PoSt: one vanilla proof a sector, one Groth16 proof a partition.
+//
+// The claim is made of the proofs themselves: each names its sector and comm_r. That is enough,
+// because whoever verifies the result brings the sectors that the chain knows; a proof about others
+// does not verify there. Sectors are sorted first, because places in the claim's list have a
+// meaning to the chain, so the order of the parts has none.
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -19,6 +24,7 @@ using filecoin::PostClaim;
 using filecoin::PostKind;
 using filecoin::PostSectorProof;
 
+// Beside the proofs' own size: what their paths hold.
 std::uint64_t heap_bytes_of(const std::vector<PostSectorProof>& proofs) {
   std::uint64_t bytes = proofs.capacity() * sizeof(PostSectorProof);
   for (const PostSectorProof& proof : proofs) {
@@ -30,6 +36,8 @@ std::uint64_t heap_bytes_of(const std::vector<PostSectorProof>& proofs) {
   return bytes;
 }
 
+// The last partition may have fewer sectors than the circuit has places; who fills them is
+// post_partition_assignment's affair.
 class PostWork final : public FilecoinWork {
  public:
   PostWork(std::shared_ptr<const FilecoinCircuit> circuit, PostClaim claim,
@@ -58,6 +66,7 @@ filecoin::CircuitKind circuit_kind(PostKind kind) {
 base::Result<PostClaim> read_claim(const JobInput& input, PostKind kind) {
   CUZK_TRY(const std::uint64_t number, input.required_number("registered_proof"));
   CUZK_TRY(const auto registered, filecoin::registered_post(number));
+  // The number fixes kind, size and API version; the job's own kind says the first once more.
   if (registered.kind != kind) {
     return Error{ErrorKind::kMismatch,
                  fmt::format("job input: registered_proof {} is {}, the job is of kind {}", number,
@@ -91,6 +100,7 @@ base::Result<std::vector<PostSectorProof>> read_proofs(const JobInput& input,
                                                           fmt::format("vanilla proof {}", i)));
     proofs.push_back(std::move(proof));
   }
+  // As normalized() sorts the claim: proof i is then of sector i, which verification relies on.
   std::stable_sort(proofs.begin(), proofs.end(),
                    [](const auto& a, const auto& b) { return a.sector_id < b.sector_id; });
   return proofs;
@@ -110,6 +120,7 @@ base::Result<std::unique_ptr<engine::JobWork>> read_post_job(FilecoinKeys& keys,
     claim.sectors.push_back({proof.sector_id, proof.comm_r});
   }
   CUZK_TRY(claim, filecoin::normalized(std::move(claim)));
+  CUZK_ASSERT(claim.sectors.size() == proofs.size());
   CUZK_TRY(const auto circuit, keys.circuit(circuit_kind(kind), *claim.shape));
   CUZK_TRY_STATUS(filecoin::verify_post_proofs(claim, proofs));
   const std::uint64_t held_bytes = bytes->size() + heap_bytes_of(proofs);

@@ -1,4 +1,8 @@
 // Start and finish behind the engine's products, for both curves.
+//
+// The engine hands products from worker to worker without knowing what is in them; here they are
+// taken apart again. A product of the wrong kind, or a missing device, is a defect of the engine or
+// of a kind, never of a job, so it is asserted. Explicitly instantiated: the two curves are all.
 #include "apps/jobs/proof_stages.h"
 
 #include <fmt/format.h>
@@ -16,6 +20,8 @@ using engine::Product;
 using engine::StageContext;
 
 template <class C>
+// What start leaves for finish. Whole from the moment start returns it; on the way there `proof` is
+// null, and an error drops it so.
 class PendingProduct final : public Product {
  public:
   // What the backend's part holds it has counted itself.
@@ -28,10 +34,13 @@ class PendingProduct final : public Product {
   std::vector<typename C::Fr> public_inputs;
 };
 
+// By identifier, as make_cpu_device() gives it: names are for people.
 bool is_cpu(const StageContext& context) {
   return context.device != nullptr && context.device->identifier == "cpu";
 }
 
+// The sentence and kind of a proof that does not verify: whom it accuses, and whether another
+// attempt elsewhere could help. Only the CPU's word settles that a witness is bad.
 template <class C>
 Error wrong_proof(const StageContext& context, WrongProof suspect, const std::string& what) {
   const std::string& key = key_of<C>(context).key->name;
@@ -49,6 +58,7 @@ Error wrong_proof(const StageContext& context, WrongProof suspect, const std::st
                       what, device, key, is_cpu(context) ? "" : ", or the device is faulty")};
 }
 
+// The three stages of one partition as the engine runs them, the device set from start on.
 base::Result<base::Bytes> run_partition(engine::JobWork& work, std::size_t partition,
                                         StageContext context, const AloneOptions& options) {
   const auto say = [&](std::string_view name) {
@@ -66,9 +76,12 @@ base::Result<base::Bytes> run_partition(engine::JobWork& work, std::size_t parti
 
 ControlRelay::Use::Use(ControlRelay& relay, const groth16::Control& control)
     : relay_(relay), control_(control), stop_(control.cancel, Stop{relay.stop_}) {
-  relay_.current_.store(&control_);
+  const groth16::Control* const before = relay_.current_.exchange(&control_);
+  CUZK_ASSERT(before == nullptr);  // start has returned before finish begins
 }
 
+// Threads of a backend may call these at any time while it works; between start and finish nobody
+// listens, and then they do nothing.
 void ControlRelay::begin_stage(std::string_view name, std::uint64_t total_units) {
   if (const auto* control = current_.load()) control->begin_stage(name, total_units);
 }
@@ -107,12 +120,16 @@ base::Result<std::unique_ptr<Product>> start_proof(std::unique_ptr<Product>& wit
   const CircuitKey<C>& key = key_of<C>(context);
   auto pending = std::make_unique<PendingProduct<C>>();
   const auto& inputs = values->assignment->inputs;
+  CUZK_ASSERT(!inputs.empty());  // ONE
   pending->public_inputs.assign(inputs.begin() + 1, inputs.end());
+  // After `pending`, so that on every way out it lets go before the relay can die.
   const ControlRelay::Use use(*pending->relay, context.control);
   CUZK_TRY(const auto blinding, groth16::random_blinding<C>());
   CUZK_TRY(pending->proof,
            context.device->backend<C>().start(
                {key.key, key.shape, values->assignment, pending->relay->control()}, blinding));
+  // What the backend still needs of the values it shares; an error above leaves the witness for
+  // another attempt.
   witness.reset();
   return std::unique_ptr<Product>(std::move(pending));
 }
@@ -123,11 +140,14 @@ base::Result<FinishedProof<C>> finish_proof(std::unique_ptr<Product> pending,
                                             const std::string& what) {
   auto* const product = dynamic_cast<PendingProduct<C>*>(pending.get());
   CUZK_ASSERT(product != nullptr && context.device != nullptr);
+  CUZK_ASSERT(product->proof != nullptr);
   FinishedProof<C> out;
   {
     const ControlRelay::Use use(*product->relay, context.control);
     CUZK_TRY(out.proof, product->proof->finish());
   }
+  // What is pending goes before verification, which needs none of it: its memory is the budget of
+  // the next proof.
   out.public_inputs = std::move(product->public_inputs);
   pending.reset();
   CUZK_TRY(const bool valid,
@@ -149,8 +169,10 @@ engine::ProvingDevice make_cpu_device(std::uint32_t worker_count) {
 
 base::Result<AloneResult> run_alone(engine::JobWork& work, const AloneOptions& options) {
   AloneResult out;
+  CUZK_ASSERT(options.device != nullptr);
   if (options.stage) options.stage("reading the key");
   CUZK_TRY(out.key, work.key().load(options.control));
+  CUZK_ASSERT(out.key != nullptr);
   StageContext context{out.key, nullptr, options.control};
   std::vector<base::Bytes> proofs;
   for (std::size_t i = 0; i < work.partitions().size(); ++i) {
@@ -158,6 +180,7 @@ base::Result<AloneResult> run_alone(engine::JobWork& work, const AloneOptions& o
     CUZK_TRY(auto proof, run_partition(work, i, context, options));
     proofs.push_back(std::move(proof));
   }
+  CUZK_ASSERT(proofs.size() == work.partitions().size());
   CUZK_TRY(out.result, work.assemble(proofs, context));
   return out;
 }

@@ -1,4 +1,9 @@
 // The stages of one Groth16 proof as the engine's products: what jobs of every kind share.
+//
+//   make_witness -> WitnessProduct -> start_proof -> (pending) -> finish_proof -> FinishedProof
+//
+// A kind brings its assignment and says whose doing a bad proof is; blinding, the hand-over between
+// workers, and the verification that no result goes without, are here once.
 #pragma once
 
 #include <atomic>
@@ -15,7 +20,8 @@
 
 namespace cuzk::apps {
 
-// A proving key with the matrices of its circuit. The key's file is mapped.
+// A proving key with the matrices of its circuit. The key's file is mapped. Immutable, shared by
+// all proofs with it; the mapping ends with the last of them.
 template <class C>
 class CircuitKey final : public engine::LoadedKey {
  public:
@@ -62,17 +68,21 @@ class ControlRelay final : public base::ProgressSink, public base::Checkpoint {
     std::stop_callback<Stop> stop_;
   };
 
+  // Go to the present control; without one they do nothing, and pass() says to go on.
   void begin_stage(std::string_view name, std::uint64_t total_units) override;
   void advance(std::uint64_t units) override;
   bool wanted() const noexcept override;
   bool pass() override;
 
  private:
+  // Null, or the control of the one Use that lives. Written by the worker that runs the stage, read
+  // by the backend's threads, which work only while it lives.
   std::atomic<const groth16::Control*> current_ = nullptr;
+  // Once asked, asked for good: a proof whose start was stopped is not finished either.
   std::stop_source stop_;
 };
 
-// An assignment on the heap.
+// An assignment on the heap. Shared, because a backend may keep it past start().
 template <class C>
 class WitnessProduct final : public engine::Product {
  public:
@@ -111,10 +121,11 @@ base::Result<FinishedProof<C>> finish_proof(std::unique_ptr<engine::Product> pen
 template <class C>
 const CircuitKey<C>& key_of(const engine::StageContext& context);
 
-// The CPU as a device.
+// The CPU as a device, for both curves; worker_count 0 leaves the number to the engine.
 engine::ProvingDevice make_cpu_device(std::uint32_t worker_count = 0);
 
-// All stages of all partitions in this thread, one after the other, on `device`: what a command
+// All stages of all partitions in this thread, one after the other, on `device` (not null): what a
+// command
 // that makes one proof needs. Loads the key.
 struct AloneOptions {
   const engine::ProvingDevice* device = nullptr;

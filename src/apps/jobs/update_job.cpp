@@ -1,4 +1,7 @@
 // Sector updates: one vanilla proof and one Groth16 proof a partition.
+//
+// The claim is all in fields: a vanilla proof of an update does not carry the commitments. Parts
+// come in the order of their partitions, and each is verified in its place.
 #include <string_view>
 #include <utility>
 
@@ -17,6 +20,7 @@ using base::ErrorKind;
 using filecoin::UpdateClaim;
 using filecoin::UpdatePartitionProof;
 
+// Beside the proofs' own size: apex leaves and the three paths of each challenge.
 std::uint64_t heap_bytes_of(const std::vector<UpdatePartitionProof>& proofs) {
   std::uint64_t bytes = proofs.capacity() * sizeof(UpdatePartitionProof);
   for (const UpdatePartitionProof& proof : proofs) {
@@ -30,6 +34,7 @@ std::uint64_t heap_bytes_of(const std::vector<UpdatePartitionProof>& proofs) {
   return bytes;
 }
 
+// `proofs` has one entry a partition of the claim's size.
 class UpdateWork final : public FilecoinWork {
  public:
   UpdateWork(std::shared_ptr<const FilecoinCircuit> circuit, const UpdateClaim& claim,
@@ -72,6 +77,7 @@ base::Result<std::unique_ptr<engine::JobWork>> read_update_job(FilecoinKeys& key
   CUZK_TRY(const JobInput input, read_job_input(*bytes));
   CUZK_TRY_STATUS(input.check_fields(kFields));
   CUZK_TRY(const UpdateClaim claim, read_claim(input));
+  // Fixed by the size, so a wrong number of parts is told before the parameters are looked for.
   const std::size_t expected = claim.shape->update.partition_count;
   if (input.parts.size() != expected) {
     return Error{
@@ -89,6 +95,7 @@ base::Result<std::unique_ptr<engine::JobWork>> read_update_job(FilecoinKeys& key
     if (!valid.ok()) return base::Error(valid.error()).within(source);
     proofs.push_back(std::move(proof));
   }
+  CUZK_ASSERT(proofs.size() == expected);
   const std::uint64_t held_bytes = bytes->size() + heap_bytes_of(proofs);
   return std::unique_ptr<engine::JobWork>(
       std::make_unique<UpdateWork>(circuit, claim, std::move(proofs), held_bytes));
