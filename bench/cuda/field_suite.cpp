@@ -1,4 +1,7 @@
 // Device field operations against the host fields, bit for bit; then their rates.
+//
+// Every pair of the samples (borders of words, limbs and the modulus, then random ones) goes
+// through each operation: a thousand squared pairs a field, fewer under checkers.
 #include "bench/cuda/suite.h"
 #include "cuda/field/field_probe.h"
 #include "cuda/field/samples.h"
@@ -9,6 +12,7 @@ namespace {
 using ::cuzk::cuda::field::Probe;
 using ::cuzk::cuda::field::run_probe;
 
+// The host's answer; what kTwoProducts is over either kind of field comes to the same value.
 template <class F>
 F expected_of(Probe probe, const F& a, const F& b) {
   switch (probe) {
@@ -56,6 +60,8 @@ void check_field(Suite& suite) {
   }
 }
 
+// Each operation's input is the last one's result, so the rate is that of dependent operations on a
+// device full of threads.
 template <class F>
 void time_field(Suite& suite, const char* name, Probe probe) {
   constexpr std::size_t kCount = std::size_t{1} << 20;

@@ -51,6 +51,7 @@ struct Known {
   }
 };
 
+// The same sum with scalars as a host field keeps them.
 template <class G>
 void check_montgomery(Suite& suite, const Known<G>& known) {
   using F = typename G::Scalar;
@@ -89,6 +90,7 @@ void check_indices(Suite& suite, const Known<G>& known) {
                   "chosen bases in parts");
 }
 
+// Cut by the caller, and by plans that have too little scratch for the whole.
 template <class G>
 void check_parts(Suite& suite, const Known<G>& known) {
   for (const std::size_t parts : {1, 2, 3, 7}) {
@@ -106,6 +108,7 @@ void check_parts(Suite& suite, const Known<G>& known) {
   }
 }
 
+// Bases and their multiples, as multiples_table.h lays them out.
 template <class G>
 Buffer table_of(Suite& suite, const Known<G>& known, int tables) {
   auto table = Buffer::create(known.count * sizeof(Point<G>) * static_cast<std::size_t>(tables));
@@ -118,6 +121,7 @@ Buffer table_of(Suite& suite, const Known<G>& known, int tables) {
   return std::move(table).value();
 }
 
+// Numbers of tables that divide the windows evenly and unevenly, at once and in parts.
 template <class G>
 void check_tables(Suite& suite, const Known<G>& known) {
   for (const int tables : {2, 3, 6, 12, 13}) {
@@ -196,6 +200,8 @@ void expect_streamed(Suite& suite, const HostBases<G>& bases, const StreamedScal
               static_cast<double>(plan->scratch_bytes) / (1 << 30));
 }
 
+// Bases from pinned memory and read by the host, scalars on the device and on the host, in one
+// chunk and in several.
 template <class G>
 void check_streamed(Suite& suite, const Known<G>& known) {
   const auto host = to_host(suite, known.bases.template span<Point<G>>(known.count));
@@ -235,6 +241,7 @@ void check_forms(Suite& suite, std::size_t count) {
   suite.section(std::string(G::kName) + " forms");
 }
 
+// With the table at hand; what making it takes is printed beside.
 template <class G>
 void time_table(Suite& suite, const Known<G>& known, std::size_t log2, int tables) {
   Buffer table;
@@ -260,6 +267,7 @@ void time_table(Suite& suite, const Known<G>& known, std::size_t log2, int table
   std::fflush(stdout);
 }
 
+// Pinned bases under the default limit, and all in 2 GiB.
 template <class G>
 void time_streamed(Suite& suite, const Known<G>& known, std::size_t log2) {
   auto pinned = PinnedBuffer::create(known.count * sizeof(Point<G>));

@@ -7,6 +7,7 @@
 namespace cuzk::bench::cuda {
 namespace {
 
+// One multiplication by `policy`, planned, run and compared; `what` names it in a failure.
 template <class G>
 void expect_product(Suite& suite, const Buffer& bases, const std::vector<Scalar<G>>& scalars,
                     const curve::Jacobian<G>& expected, const std::string& what,
@@ -24,6 +25,7 @@ void expect_product(Suite& suite, const Buffer& bases, const std::vector<Scalar<
   suite.expect(*found == expected, std::string(G::kName) + " " + what);
 }
 
+// The bases that all other checks count on, one by one against additions on the host.
 template <class G>
 void check_multiples(Suite& suite) {
   const std::size_t count = suite.tiny() ? 20 : 200;
@@ -36,6 +38,7 @@ void check_multiples(Suite& suite) {
   }
 }
 
+// Random scalars at lengths around the borders of blocks, tiles and runs.
 template <class G>
 void check_lengths(Suite& suite, const std::vector<std::size_t>& lengths,
                    const MsmPolicy& policy = {}) {
@@ -158,6 +161,7 @@ double check_bitmap(Suite& suite, const Buffer& bases, std::size_t count, unsign
   return times[times.size() / 2];
 }
 
+// From no bit set to all, at lengths around words. Bits past the end are set: they must be ignored.
 template <class G>
 void check_bitmaps(Suite& suite) {
   const Buffer bases = multiples<G>(suite, suite.quick() ? 5000 : 300000);
@@ -197,6 +201,7 @@ void print_product(const char* name, std::size_t log2, const MsmPlan& plan, doub
   std::fflush(stdout);
 }
 
+// Host times at each size, each result compared with the closed form.
 template <class G>
 void time_group(Suite& suite, const std::vector<std::size_t>& sizes_log2) {
   const std::size_t largest = std::size_t{1} << sizes_log2.back();
@@ -216,6 +221,7 @@ void time_group(Suite& suite, const std::vector<std::size_t>& sizes_log2) {
   }
 }
 
+// G1 of BLS12-381 takes every length up to 1025, the others samples: their kernels are the same.
 template <class G>
 void check_group(Suite& suite) {
   check_multiples<G>(suite);

@@ -19,11 +19,13 @@ using ::cuzk::cuda::msm::MsmPolicy;
 using ::cuzk::cuda::msm::Scalar;
 using ::cuzk::cuda::msm::Terms;
 
+// The first `count` elements of a buffer, for those who only read.
 template <class T>
 DeviceSpan<const T> reading(const Buffer& buffer, std::size_t count) {
   return {buffer.template span<T>(count).data, count};
 }
 
+// Uniform enough integers below the group's order; the same for the same seed.
 template <class G>
 std::vector<Scalar<G>> random_scalars(std::size_t count, std::uint64_t seed) {
   std::vector<Scalar<G>> out(count);
@@ -35,7 +37,7 @@ std::vector<Scalar<G>> random_scalars(std::size_t count, std::uint64_t seed) {
   return out;
 }
 
-// (sum of k_i (i + 1)) G.
+// (sum of k_i (i + 1)) G: what any sum over the bases of multiples() must be, for one scaling.
 template <class G>
 curve::Jacobian<G> closed_form(const std::vector<Scalar<G>>& scalars) {
   using F = typename G::Scalar;

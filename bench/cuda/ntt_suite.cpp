@@ -1,4 +1,8 @@
 // Device transforms against a plain host transform, itself held against the definition.
+//
+// Small sizes in every order, direction and set of points; large ones, for which a host transform
+// takes too long, by one value (Horner's rule) and by the way back. Then transforms in tiles
+// against those at once, times, and sweeps over policies.
 #include <array>
 #include <bit>
 #include <chrono>
@@ -16,12 +20,14 @@ using ::cuzk::cuda::poly::Order;
 using ::cuzk::cuda::poly::Points;
 using ::cuzk::cuda::poly::Transform;
 
+// The low bit_count bits of i in opposite order.
 std::size_t reversed(std::size_t i, std::size_t bit_count) {
   std::size_t out = 0;
   for (std::size_t k = 0; k < bit_count; ++k) out |= (i >> k & 1) << (bit_count - 1 - k);
   return out;
 }
 
+// Each value at its bit-reversed index.
 template <class F>
 std::vector<F> reordered(const std::vector<F>& values) {
   const std::size_t log2 = std::countr_zero(values.size());
@@ -30,6 +36,7 @@ std::vector<F> reordered(const std::vector<F>& values) {
   return out;
 }
 
+// The root of order 2^size_log2 that Transform::create takes by itself.
 template <class F>
 F omega_of(std::size_t size_log2) {
   F omega = F::two_adic_root();
@@ -37,7 +44,7 @@ F omega_of(std::size_t size_log2) {
   return omega;
 }
 
-// Values at shift omega^i, recursively by halves.
+// Values at shift omega^i: levels of radix 2 over the coefficients in reversed order.
 template <class F>
 std::vector<F> host_transform(const std::vector<F>& coefficients, const F& omega, const F& shift) {
   const std::size_t n = coefficients.size(), log2 = std::countr_zero(n);
@@ -64,6 +71,7 @@ std::vector<F> host_transform(const std::vector<F>& coefficients, const F& omega
   return values;
 }
 
+// The same for the same seed, whatever the number of threads.
 template <class F>
 std::vector<F> random_values(std::size_t count, std::uint64_t seed) {
   std::vector<F> out(count);
@@ -75,6 +83,7 @@ std::vector<F> random_values(std::size_t count, std::uint64_t seed) {
   return out;
 }
 
+// Six runs for the domain and six for the coset: both directions in all three orders.
 template <class F>
 void check_size(Suite& suite, std::size_t log2) {
   const std::string name =
@@ -194,6 +203,8 @@ void check_tiled(Suite& suite, std::size_t log2, std::size_t tile_log2, double* 
   }
 }
 
+// Device times of what proofs run and of both orders that cost a permutation. N natural, R
+// reversed.
 template <class F>
 void time_size(Suite& suite, std::size_t log2) {
   auto transform = Transform<F>::create(suite.stream(), log2);

@@ -24,6 +24,7 @@ struct Table {
   }
 };
 
+// All borders of the scalars' words, both forms, against scalings on the host.
 template <class G>
 void check_base(Suite& suite, const curve::Affine<G>& base, std::size_t random_count) {
   using F = typename G::Scalar;

@@ -70,6 +70,7 @@ void expect_split(Suite& suite, const std::vector<Part>& parts, const curve::Jac
   });
 }
 
+// Milliseconds of the sum by ranges in the ratio of `rates`, over `devices` in turn.
 double run_split(Suite& suite, const std::vector<DeviceInfo>& devices,
                  const std::vector<double>& rates, const std::vector<Scalar<G>>& scalars,
                  const curve::Jacobian<G>& expected, int repeats) {

@@ -17,7 +17,8 @@
 
 namespace cuzk::bench::cuda {
 
-// Counts failures; prints each with what was found.
+// Counts failures; prints each with what was found, and goes on, so that one run tells of all that
+// is wrong. For one thread.
 class Suite {
  public:
   Suite(::cuzk::cuda::device::Stream stream, bool quick, bool tiny)

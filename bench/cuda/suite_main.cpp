@@ -34,7 +34,8 @@ struct Options {
   std::string only, device = "0";
 };
 
-// A part of the suite: its checks, then its timings.
+// A part of the suite: its checks, then its timings. In this order, so that what is built upon is
+// checked first.
 struct Section {
   const char* name;
   void (*check)(Suite&);
@@ -73,6 +74,7 @@ Options read_options(int count, char** words) {
   return options;
 }
 
+// 0: all checks hold; 1: some do not; 2: there is no device to check.
 int run(const Options& options) {
   auto device = ::cuzk::cuda::device::find_device(options.device);
   if (!device.ok()) {

@@ -1,4 +1,7 @@
-// What the ledger knows, as a table.
+// What the ledger knows, as a table: each account with its peak and budget, then who holds what.
+//
+// Printed at points where the amount should be known (before, between and after proofs), so that
+// memory that is left behind is seen with its owner's name.
 #include "base/ledger.h"
 #include "bench/cuda_prove/stage_times.h"
 

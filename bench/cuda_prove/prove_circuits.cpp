@@ -1,4 +1,8 @@
 // Circuits of all kinds on the device and on the CPU with the same blinding: the proofs are equal.
+//
+// Each circuit goes through every way of making a proof (prove_ways.h), since what is resident,
+// what is streamed and what is shared takes other code. Circuits are the small and degenerate ones
+// of the conformance cases, both conventions, and files that snarkjs and bellperson made.
 #include "base/bytes.h"
 #include "base/file.h"
 #include "bench/cuda_prove/prove_ways.h"
@@ -24,6 +28,7 @@ void expect_equal(Report& report, const std::string& name, groth16::Backend<C>& 
   if (report.expect_ok(proof, name)) report.expect(*proof == expected, name + ": other bytes");
 }
 
+// A circuit with its key and witness, and the bytes that every way must give.
 template <class C>
 struct Job {
   std::string name;
@@ -31,6 +36,7 @@ struct Job {
   groth16::Proof<C> expected;
 };
 
+// All jobs by one way after the other: keys of several jobs are on the device at once.
 template <class C>
 void run_ways(Report& report, const Options& options, const std::vector<Job<C>>& jobs,
               std::uint64_t little_bytes) {
@@ -55,6 +61,8 @@ bool add_job(Report& report, const std::string& name, const groth16::ProveInputs
   return true;
 }
 
+// The conformance cases, sizes around a power of two, many bits beside many scalars, and witnesses
+// of one value throughout.
 template <class C>
 void check_small(Report& report, const Options& options, QapConvention convention) {
   using Fr = typename C::Fr;
@@ -87,6 +95,7 @@ void check_small(Report& report, const Options& options, QapConvention conventio
   run_ways<C>(report, options, jobs, std::uint64_t{24} << 20);
 }
 
+// A circom case on its own curve, read by the product's readers.
 template <class C>
 void check_zkey(Report& report, const Options& options, const fs::path& folder) {
   const fs::path zkey = folder / "circuit_final.zkey";
@@ -104,6 +113,7 @@ void check_zkey(Report& report, const Options& options, const fs::path& folder) 
   run_ways<C>(report, options, jobs, std::uint64_t{24} << 20);
 }
 
+// A folder with a key and a witness of snarkjs; others are passed over.
 void check_folder(Report& report, const Options& options, const fs::path& folder) {
   const fs::path zkey = folder / "circuit_final.zkey";
   if (!fs::exists(zkey) || !fs::exists(folder / "witness.wtns")) return;

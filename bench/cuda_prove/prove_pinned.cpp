@@ -68,6 +68,7 @@ struct Refusal {
   ~Refusal() { device::limit_pinned(std::nullopt); }
 };
 
+// A proof that is asked for again and again, and its bytes.
 template <class C>
 struct Case {
   groth16::ProveInputs<C> inputs;
@@ -143,6 +144,7 @@ void check_one(Report& report, const Options& options, const Case<C>& known, con
   report.expect(device::pinned_bytes() == before, what + ": pinned memory was left behind");
 }
 
+// Nothing, a little and all, each with a key that is resident and with one that is streamed.
 template <class C>
 void check_limits(Report& report, const Options& options, std::size_t rows) {
   Case<C> known;

@@ -22,11 +22,14 @@ using Inputs = groth16::ProveInputs<C>;
 using Proof = groth16::Proof<C>;
 using Backend = std::shared_ptr<groth16::Backend<C>>;
 
+// One partition, and the CPU's proof of it with the fixed blinding: what all proofs here must be.
 struct Porep {
   Inputs inputs;
   Proof expected;
 };
 
+// Reads the C1 file, records the circuit, makes a key and the CPU's proof; tells how long each
+// took.
 bool prepare(Report& report, const Options& options, Porep& out) {
   const auto text = base::read_file(options.c1, filecoin::kC1ByteCountMax);
   if (!report.expect_ok(text, options.c1.string())) return false;
@@ -89,6 +92,7 @@ double rate(Report& report, groth16::Backend<C>& backend, const Porep& porep, un
   return ms;
 }
 
+// Without the known-answer test: it would be in the first proof's time.
 BackendOptions backend_options(const Options& options) {
   BackendOptions out;
   out.device = options.device;
@@ -96,6 +100,7 @@ BackendOptions backend_options(const Options& options) {
   return out;
 }
 
+// One lane with every stage waited for: where the time of a proof goes. Medians of seven.
 void time_stages(Report& report, const Options& options, const Porep& porep) {
   BackendOptions how = backend_options(options);
   how.exact_stages = true;
@@ -132,6 +137,8 @@ void time_stages(Report& report, const Options& options, const Porep& porep) {
   std::printf("  start %.2f ms, finish %.2f ms\n", start_ms[3], finish_ms[3]);
 }
 
+// The steady rate by lanes, with a thread more than lanes, so that none is idle; then with random
+// blinding and each proof verified, as a user has it.
 void time_rates(Report& report, const Options& options, const Porep& porep) {
   for (const unsigned lanes : {1u, 2u, 3u, 4u}) {
     BackendOptions how = backend_options(options);
@@ -197,6 +204,7 @@ void check_limit(Report& report, const Options& options, const Porep& porep, std
   ledger.set_budget(base::Account::pinned(), 0);
 }
 
+// Each limit makes something else give way (docs/cuda.md, Memory).
 void check_limits(Report& report, const Options& options, const Porep& porep) {
   for (const std::uint64_t gib : {8, 4, 2, 1}) check_limit(report, options, porep, gib, true);
   check_limit(report, options, porep, 1, false);
@@ -255,6 +263,7 @@ void time_shared_proof(Report& report, const Options& options, const Porep& pore
   }
 }
 
+// A proof shared, a sum shared, then many proofs over a pool of one, two, ... devices.
 void time_devices(Report& report, const Options& options, const Porep& porep) {
   const auto devices = ::cuzk::cuda::list_devices();
   if (!report.expect_ok(devices, "devices") || devices->size() < 2) return;

@@ -15,6 +15,7 @@
 
 namespace cuzk::bench::cuda_prove {
 
+// What the command line asks for (prove_main.cpp).
 struct Options {
   bool checks = false, times = false, limits = false, devices = false, fault = false,
        shared_fault = false, shared = false, pinned_fault = false;

@@ -1,4 +1,7 @@
 // The ways of making a proof on devices that must all give the CPU's bytes.
+//
+// A way is made when it is its turn and dropped before the next: a device has one limit of memory
+// in a process, and each way sets its own.
 #pragma once
 
 #include <utility>
@@ -7,6 +10,7 @@
 
 namespace cuzk::bench::cuda_prove {
 
+// A name for reports, and the backend that it stands for. No known-answer test: the checks are one.
 struct Way {
   std::string name;
   ::cuzk::cuda::BackendOptions options;

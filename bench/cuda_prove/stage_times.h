@@ -1,4 +1,7 @@
 // A progress sink that keeps the time of each stage.
+//
+// With BackendOptions::exact_stages these are the device's times; without, those of queueing, and
+// the last stage has nearly all of it.
 #pragma once
 
 #include <algorithm>

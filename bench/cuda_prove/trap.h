@@ -1,4 +1,6 @@
 // A kernel that breaks its device, to see what becomes of proofs then.
+//
+// The device is of no use to the process afterwards, so whoever calls it comes last.
 #pragma once
 
 #include "cuda/device/stream.h"

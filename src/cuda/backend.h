@@ -1,5 +1,8 @@
 // What a caller may ask of a device backend, and the doors of the room: free of CUDA, so that a
 // build without it has them too (and refuses with a sentence).
+//
+// All of the room that a prover needs is behind groth16::Backend; what is declared here makes one,
+// says which devices there are, and counts what they were sent.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +39,8 @@ struct BackendOptions {
 struct DeviceReport {
   int index = 0;
   std::string name, uuid, pci_address;
-  int capability = 0;
+  int capability = 0;  // 90 for compute capability 9.0
+  // What is free is 0 for a device that cannot be opened, which test_device explains.
   std::uint64_t memory_bytes = 0, memory_free_bytes = 0;
 };
 
@@ -45,7 +49,8 @@ struct DeviceReport {
 struct StreamedBytes {
   std::uint64_t uploaded_bytes = 0, shared_bytes = 0;
 };
-// Of the device at `device_index` (DeviceReport::index); nothing for one that was never used.
+// Of the device at `device_index` (DeviceReport::index); nothing for one that was never used. The
+// two only grow; read at different moments, so their ratio is that of a moment only nearly.
 StreamedBytes streamed_bytes(int device_index);
 
 // Whether this build has device code.

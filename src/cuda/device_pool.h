@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "groth16/backend.h"
 
@@ -31,7 +32,7 @@ class DevicePool final : public groth16::Backend<C> {
     std::string name;
     Inner backend;
   };
-  // What a member is doing.
+  // What a member is doing, as loads() tells it.
   struct Load {
     std::string name;
     unsigned in_flight = 0;
@@ -40,13 +41,15 @@ class DevicePool final : public groth16::Backend<C> {
     std::string lost;     // why it is no longer used; empty while it is
   };
 
-  // `fallback` (may be null) takes proofs when no member is left. At least one of both is given.
-  // `clock_ms` tells the time; tests give their own.
+  // `fallback` (may be null) takes proofs when no member is left. At least one of both is given,
+  // and no member's backend is null. Proofs must end before the pool does: they know where they are
+  // from. `clock_ms` tells the time; tests give their own.
   explicit DevicePool(std::vector<Member> members, Inner fallback = nullptr,
                       std::function<double()> clock_ms = steady_ms)
       : fallback_(std::move(fallback)), clock_ms_(std::move(clock_ms)) {
     CUZK_ASSERT(!members.empty() || fallback_ != nullptr);
     for (Member& member : members) {
+      CUZK_ASSERT(member.backend != nullptr);
       State state;
       state.load.name = std::move(member.name);
       state.backend = std::move(member.backend);
@@ -56,6 +59,7 @@ class DevicePool final : public groth16::Backend<C> {
 
   std::string_view name() const override { return "devices"; }
 
+  // Of the first member that is left: they plan alike, as it is the host's memory that counts here.
   base::Result<groth16::MemoryPlan> plan(const groth16::ProvingKey<C>& key,
                                          const r1cs::Shape<Fr>& shape,
                                          const r1cs::Assignment<Fr>* assignment) const override {
@@ -79,6 +83,7 @@ class DevicePool final : public groth16::Backend<C> {
     return start_apart_from(std::vector<bool>(members_.size()), inputs, blinding);
   }
 
+  // A copy of all members' loads at one moment.
   std::vector<Load> loads() const {
     const std::lock_guard lock(mutex_);
     std::vector<Load> out;
@@ -92,6 +97,9 @@ class DevicePool final : public groth16::Backend<C> {
                std::chrono::steady_clock::now().time_since_epoch())
         .count();
   }
+  // A member: idle or busy (in_flight), and lost or not, which nothing turns back. Changed under
+  // the lock only. in_flight counts the starts between choose() and leave(); a start that is over,
+  // but whose proof is not finished, no longer counts, as the device is done with it.
   struct State {
     Load load;
     Inner backend;
@@ -105,13 +113,20 @@ class DevicePool final : public groth16::Backend<C> {
     double begin_ms = 0;
   };
 
-  // A member's proof, which can be had from elsewhere again.
+  // A member's proof, which can be had from elsewhere again. inner_ is there until
+  // start_elsewhere() gives it up, to make room where the second one may be made; finish() comes
+  // before that.
   class Made final : public groth16::PendingProof<C> {
    public:
     Made(DevicePool& pool, std::size_t member, Pending inner)
-        : pool_(pool), member_(member), inner_(std::move(inner)) {}
+        : pool_(pool), member_(member), inner_(std::move(inner)) {
+      CUZK_ASSERT(member_ < pool_.members_.size());
+    }
 
-    base::Result<groth16::Proof<C>> finish() override { return inner_->finish(); }
+    base::Result<groth16::Proof<C>> finish() override {
+      CUZK_ASSERT(inner_ != nullptr);
+      return inner_->finish();
+    }
     std::uint64_t byte_count() const override {
       return inner_ == nullptr ? 0 : inner_->byte_count();
     }
@@ -122,6 +137,7 @@ class DevicePool final : public groth16::Backend<C> {
       std::vector<bool> tried(pool_.members_.size());
       tried[member_] = true;
       auto again = pool_.start_apart_from(std::move(tried), inputs, blinding);
+      // Nobody is left: no second opinion, which is not an error of the proof's.
       if (!again.ok() && again.error().kind == base::ErrorKind::kUnavailable) return Pending();
       return again;
     }
@@ -138,10 +154,12 @@ class DevicePool final : public groth16::Backend<C> {
     Pending inner_;
   };
 
-  // On a member that is not among `tried`, else on the fallback.
+  // On a member that is not among `tried` (one flag a member), else on the fallback. Each member is
+  // asked at most once, so this ends. Only choosing and leaving are under the lock: starts overlap.
   base::Result<Pending> start_apart_from(std::vector<bool> tried,
                                          const groth16::ProveInputs<C>& inputs,
                                          const groth16::Blinding<C>& blinding) {
+    CUZK_ASSERT(tried.size() == members_.size());
     std::optional<base::Error> own_error;
     for (Turn turn = choose(tried); turn.index < members_.size(); turn = choose(tried)) {
       const std::size_t index = turn.index;
@@ -153,11 +171,12 @@ class DevicePool final : public groth16::Backend<C> {
       }
       base::Error error = std::move(pending).error();
       if (error.kind == base::ErrorKind::kUnavailable) {
+        // Told once more by none_left(), should nobody else make it.
         lose(index, error.message);
       } else if (may_work_elsewhere(error.kind)) {
         own_error = error;
       } else {
-        return error;
+        return error;  // of the inputs, or a cancel: the same everywhere
       }
       base::log(base::LogLevel::kWarning, "device " + members_[index].load.name +
                                               " does not make this proof: " + error.message);
@@ -180,6 +199,7 @@ class DevicePool final : public groth16::Backend<C> {
   // alone it only seems slow.
   Turn choose(const std::vector<bool>& tried) {
     constexpr double kAlike = 1.6;
+    CUZK_ASSERT(tried.size() == members_.size());
     const std::lock_guard lock(mutex_);
     double fastest_ms = 0;
     for (const State& member : members_) {
@@ -197,6 +217,7 @@ class DevicePool final : public groth16::Backend<C> {
       const bool is_slow = member.load.start_ms > kAlike * fastest_ms;
       const double one_ms = is_slow ? member.load.start_ms : std::max(fastest_ms, 1e-3);
       const double done_ms = one_ms * (member.load.in_flight + 1);
+      // Of equals the one with fewer starts so far, so that they take turns.
       if (best < members_.size() &&
           (done_ms > best_ms || (done_ms == best_ms &&
                                  member.load.started_count >= members_[best].load.started_count))) {
@@ -213,7 +234,8 @@ class DevicePool final : public groth16::Backend<C> {
     return {best, member.shared_ms};
   }
 
-  // Up to now.
+  // Adds the time since the last change to what one start had to itself, up to now; called before
+  // each change of in_flight, as the time in between was shared among so many.
   void count_time(State& member) const {
     const double now_ms = clock_ms_();
     if (member.load.in_flight > 0) {
@@ -227,6 +249,7 @@ class DevicePool final : public groth16::Backend<C> {
     const std::lock_guard lock(mutex_);
     State& member = members_[turn.index];
     Load& load = member.load;
+    CUZK_ASSERT(load.in_flight > 0);
     count_time(member);
     if (is_made) {
       constexpr double kNewest = 0.25;
@@ -237,12 +260,15 @@ class DevicePool final : public groth16::Backend<C> {
     --load.in_flight;
   }
 
+  // The first reason stays: what comes after follows from it.
   void lose(std::size_t index, const std::string& reason) {
+    CUZK_ASSERT(index < members_.size());
     const std::lock_guard lock(mutex_);
     std::string& lost = members_[index].load.lost;
     if (lost.empty()) lost = reason;
   }
 
+  // With each member's reason, as none is left to be asked.
   base::Error none_left() const {
     const std::lock_guard lock(mutex_);
     std::string reasons;

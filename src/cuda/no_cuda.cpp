@@ -1,4 +1,7 @@
 // The doors of the room in a build without CUDA: they say so. Built instead of prove/.
+//
+// So callers link the same names in every build and need no switch of their own; a request for a
+// device fails as one sentence that says how to configure, and `auto` goes on with the CPU.
 #include "cuda/backend.h"
 #include "cuda/measure.h"
 #include "cuda/setup/device_multiplier.h"

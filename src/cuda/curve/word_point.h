@@ -28,14 +28,15 @@ struct DeviceField<cuzk::field::Quadratic<F>> {
 template <class G>
 using Coordinate = typename DeviceField<typename G::Field>::Type;
 
-// The layout of curve::Affine; (0, 0) is infinity.
+// The layout of curve::Affine; (0, 0) is infinity: it lies on no curve whose b is not 0.
 template <class T>
 struct AffinePoint {
   T x, y;
   CUZK_HD CUZK_INLINE bool is_infinity() const { return x.is_zero() && y.is_zero(); }
 };
 
-// (x / zz, y / zzz) with zz^3 = zzz^2; zz = 0 is infinity.
+// (x / zz, y / zzz) with zz^3 = zzz^2; zz = 0 is infinity. Zero bytes are infinity too, so arrays
+// of sums are cleared by memset.
 template <class T>
 struct XyzzPoint {
   T x, y, zz, zzz;
@@ -48,7 +49,7 @@ struct XyzzPoint {
   }
 };
 
-// p = 2 p.
+// p = 2 p. Points of order two (y = 0) come out as infinity: v = 0 makes zz zero.
 template <class T>
 CUZK_HD CUZK_OUT_OF_LINE void double_point(XyzzPoint<T>& p) {
   if (p.is_infinity()) return;
@@ -61,7 +62,8 @@ CUZK_HD CUZK_OUT_OF_LINE void double_point(XyzzPoint<T>& p) {
   p.zzz = w.times(p.zzz);
 }
 
-// p += q for finite p and q: the hot path of accumulation, 8 products and 2 squares.
+// p += q for finite p and q: the hot path of accumulation, 8 products and 2 squares. a and r are
+// the differences of x and y at a common denominator, so a = 0 means q = p or q = -p.
 template <class T>
 CUZK_HD CUZK_INLINE void add_finite(XyzzPoint<T>& p, const AffinePoint<T>& q) {
   const T a = q.x.times(p.zz) - p.x, r = q.y.times(p.zzz) - p.y;

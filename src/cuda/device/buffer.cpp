@@ -1,7 +1,8 @@
 // Allocation and copies. An allocation of no bytes owns nothing, a copy of none calls nothing.
 //
 // A failed allocation leaves its status in the runtime, where the next launch would report it as
-// its own; it is taken away here. Freeing has no one to report to and ignores errors.
+// its own; it is taken away here. Freeing has no one to report to and ignores errors: on a device
+// that was lost it cannot work, and whoever lost it was told.
 #include "cuda/device/buffer.h"
 
 #include <string>
@@ -13,11 +14,14 @@
 
 namespace cuzk::cuda::device {
 
+// A free at once waits for the whole device, one in stream order for nothing: what was queued on
+// the stream before may still use the bytes.
 void DeviceFreer::operator()(std::byte* bytes) const noexcept {
   if (way == Way::kAtOnce) cudaFree(bytes);
   if (way == Way::kInStreamOrder) cudaFreeAsync(bytes, stream);
 }
 void PoolCloser::operator()(CUmemPoolHandle_st* pool) const noexcept { cudaMemPoolDestroy(pool); }
+// Memory first, then the count: whoever is let in by the count finds the memory there.
 void PinnedFreer::operator()(std::byte* bytes) const noexcept {
   cudaFreeHost(bytes);
   uncount_pinned(size_bytes);
@@ -41,6 +45,7 @@ base::Result<Buffer> Buffer::create(const MemoryPool& pool, const Stream& stream
                                     std::uint64_t size_bytes) {
   Buffer buffer;
   if (size_bytes == 0) return buffer;
+  CUZK_ASSERT(pool.handle() != nullptr);
   void* bytes = nullptr;
   const cudaError_t code =
       cudaMallocFromPoolAsync(&bytes, size_bytes, pool.handle(), stream.handle());
@@ -56,6 +61,7 @@ base::Result<Buffer> Buffer::create(const MemoryPool& pool, const Stream& stream
 
 base::Result<MemoryPool> MemoryPool::create(int index, std::uint64_t limit_bytes) {
   cudaMemPoolProps properties = {};
+  // CUDA's word for memory that does not move; it lies on the device.
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = index;
@@ -65,7 +71,8 @@ base::Result<MemoryPool> MemoryPool::create(int index, std::uint64_t limit_bytes
   MemoryPool pool;
   pool.handle_.reset(handle);
   pool.index_ = index;
-  // Without a limit nothing goes back to the card at each synchronisation.
+  // Without a limit nothing goes back to the card at each synchronisation. With one, what is free
+  // does: the limit is there because others want the card's memory too.
   std::uint64_t keep_bytes = limit_bytes == 0 ? ~std::uint64_t{0} : 0;
   CUZK_TRY_STATUS(
       to_status(cudaMemPoolSetAttribute(handle, cudaMemPoolAttrReleaseThreshold, &keep_bytes),
@@ -74,6 +81,7 @@ base::Result<MemoryPool> MemoryPool::create(int index, std::uint64_t limit_bytes
 }
 
 base::Result<bool> MemoryPool::let_in(int index) const {
+  CUZK_ASSERT(handle() != nullptr);
   if (index == index_) return true;
   int can = 0;
   CUZK_TRY_STATUS(
@@ -91,6 +99,7 @@ base::Result<PinnedBuffer> PinnedBuffer::create(std::uint64_t size_bytes) {
   PinnedBuffer buffer;
   if (size_bytes == 0) return buffer;
   void* bytes = nullptr;
+  // What stands when count_pinned refuses: the same answer as the driver's.
   cudaError_t code = cudaErrorMemoryAllocation;
   const bool may_ask = count_pinned(size_bytes);
   if (may_ask) code = cudaHostAlloc(&bytes, size_bytes, cudaHostAllocPortable);
@@ -107,6 +116,7 @@ base::Result<PinnedBuffer> PinnedBuffer::create(std::uint64_t size_bytes) {
 base::Status copy_bytes_to_device(const Stream& stream, void* to, const void* from,
                                   std::size_t count) {
   if (count == 0) return base::ok_status();
+  CUZK_ASSERT(to != nullptr && from != nullptr);
   return to_status(cudaMemcpyAsync(to, from, count, cudaMemcpyHostToDevice, stream.handle()),
                    "cudaMemcpyAsync to the device");
 }
@@ -114,6 +124,7 @@ base::Status copy_bytes_to_device(const Stream& stream, void* to, const void* fr
 base::Status copy_bytes_to_host(const Stream& stream, void* to, const void* from,
                                 std::size_t count) {
   if (count == 0) return base::ok_status();
+  CUZK_ASSERT(to != nullptr && from != nullptr);
   return to_status(cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToHost, stream.handle()),
                    "cudaMemcpyAsync to the host");
 }
@@ -121,6 +132,7 @@ base::Status copy_bytes_to_host(const Stream& stream, void* to, const void* from
 base::Status copy_bytes_on_device(const Stream& stream, void* to, const void* from,
                                   std::size_t count) {
   if (count == 0) return base::ok_status();
+  CUZK_ASSERT(to != nullptr && from != nullptr);
   return to_status(cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToDevice, stream.handle()),
                    "cudaMemcpyAsync on the device");
 }
@@ -128,6 +140,7 @@ base::Status copy_bytes_on_device(const Stream& stream, void* to, const void* fr
 base::Status copy_bytes_between_devices(const Stream& stream, void* to, int to_device,
                                         const void* from, int from_device, std::size_t count) {
   if (count == 0) return base::ok_status();
+  CUZK_ASSERT(to != nullptr && from != nullptr);
   return to_status(cudaMemcpyPeerAsync(to, to_device, from, from_device, count, stream.handle()),
                    "cudaMemcpyPeerAsync");
 }
@@ -135,6 +148,8 @@ base::Status copy_bytes_between_devices(const Stream& stream, void* to, int to_d
 base::Status copy_rows_to_device(const Stream& stream, void* to, const void* from,
                                  const RowCopy& rows) {
   if (rows.row_count == 0 || rows.row_bytes == 0) return base::ok_status();
+  CUZK_ASSERT(to != nullptr && from != nullptr);
+  CUZK_ASSERT(rows.row_bytes <= rows.to_pitch_bytes && rows.row_bytes <= rows.from_pitch_bytes);
   return to_status(
       cudaMemcpy2DAsync(to, rows.to_pitch_bytes, from, rows.from_pitch_bytes, rows.row_bytes,
                         rows.row_count, cudaMemcpyHostToDevice, stream.handle()),
@@ -144,6 +159,8 @@ base::Status copy_rows_to_device(const Stream& stream, void* to, const void* fro
 base::Status copy_rows_to_host(const Stream& stream, void* to, const void* from,
                                const RowCopy& rows) {
   if (rows.row_count == 0 || rows.row_bytes == 0) return base::ok_status();
+  CUZK_ASSERT(to != nullptr && from != nullptr);
+  CUZK_ASSERT(rows.row_bytes <= rows.to_pitch_bytes && rows.row_bytes <= rows.from_pitch_bytes);
   return to_status(
       cudaMemcpy2DAsync(to, rows.to_pitch_bytes, from, rows.from_pitch_bytes, rows.row_bytes,
                         rows.row_count, cudaMemcpyDeviceToHost, stream.handle()),
@@ -152,6 +169,7 @@ base::Status copy_rows_to_host(const Stream& stream, void* to, const void* from,
 
 base::Status fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t count) {
   if (count == 0) return base::ok_status();
+  CUZK_ASSERT(to != nullptr);
   return to_status(cudaMemsetAsync(to, value, count, stream.handle()), "cudaMemsetAsync");
 }
 

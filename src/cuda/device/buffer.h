@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 
+#include "base/check.h"
 #include "base/result.h"
 #include "cuda/device/stream.h"
 
@@ -32,18 +34,26 @@ struct PinnedFreer {
   void operator()(std::byte* bytes) const noexcept;
 };
 
-// Elements that live on a device: never dereferenced on the host.
+// Elements that live on a device: never dereferenced on the host. A view, which owns nothing; null
+// data with a size is what an arena gives that only counts, and is passed on but never copied from.
 template <class T>
 struct DeviceSpan {
   T* data = nullptr;
   std::size_t size = 0;
 
-  DeviceSpan first(std::size_t count) const { return {data, count}; }
-  DeviceSpan subset(std::size_t offset, std::size_t count) const { return {data + offset, count}; }
+  DeviceSpan first(std::size_t count) const {
+    CUZK_ASSERT(count <= size);
+    return {data, count};
+  }
+  DeviceSpan subset(std::size_t offset, std::size_t count) const {
+    CUZK_ASSERT(offset <= size && count <= size - offset);
+    return {data + offset, count};
+  }
 };
 
 // A reserve of device memory from which buffers are taken in stream order. What is given back stays
-// reserved for the next taker, unless the pool has a limit.
+// reserved for the next taker, unless the pool has a limit. Thread-safe as CUDA's pools are; it
+// must outlive what was taken from it, and a default-constructed one has nothing to give.
 class MemoryPool {
  public:
   // On device `index`. Never holds more than limit_bytes (0: what the card has); a request beyond
@@ -59,7 +69,8 @@ class MemoryPool {
   int index_ = 0;
 };
 
-// Bytes on the current device, freed with the owner. Not cleared.
+// Bytes on the current device, freed with the owner. Not cleared. One of no bytes has no memory; a
+// moved-from one keeps its size but no bytes, so it is only to be assigned to or dropped.
 class Buffer {
  public:
   Buffer() = default;
@@ -83,7 +94,8 @@ class Buffer {
   std::uint64_t size_bytes_ = 0;
 };
 
-// Page-locked host bytes, which copies reach at full PCIe speed and without blocking the host.
+// Page-locked host bytes, which copies reach at full PCIe speed and without blocking the host. They
+// are pinned for all devices at once, so lanes of several cards may share one.
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;
@@ -104,6 +116,10 @@ class PinnedBuffer {
 
 // Hands out aligned parts of one buffer, so that a stage plans its bytes, takes them once and then
 // allocates nothing. With no buffer it only counts: the same code then is the plan.
+//
+// Nothing is ever given back: a copy of an arena takes again from where the original stands, which
+// is how stages that follow each other share the same bytes. used_bytes() only grows; over a buffer
+// it never passes the capacity, since who plans and who takes run the same code. For one thread.
 class Arena {
  public:
   Arena() = default;
@@ -112,10 +128,13 @@ class Arena {
   // Over bytes aligned as kAlignmentBytes says, as all that is taken from an arena is.
   explicit Arena(DeviceSpan<std::byte> bytes)
       : base_(bytes.data), capacity_bytes_(bytes.size), counts_only_(false) {}
+  // Room for `count` elements, behind all that was taken before; nothing of it is written.
   template <class T>
   DeviceSpan<T> take(std::size_t count) {
+    static_assert(kAlignmentBytes % alignof(T) == 0);
     const std::uint64_t offset = used_bytes_;
     used_bytes_ += (count * sizeof(T) + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+    CUZK_ASSERT(used_bytes_ >= offset);  // a sum that wraps would plan too little
     if (counts_only_) return {nullptr, count};
     CUZK_ASSERT(used_bytes_ <= capacity_bytes_);
     return {reinterpret_cast<T*>(base_ + offset), count};
@@ -123,13 +142,15 @@ class Arena {
   std::uint64_t used_bytes() const noexcept { return used_bytes_; }
 
  private:
+  // As the runtime's own allocations; warps then begin at whole lines of the caches.
   static constexpr std::uint64_t kAlignmentBytes = 256;
   std::byte* base_ = nullptr;
   std::uint64_t capacity_bytes_ = 0, used_bytes_ = 0;
   bool counts_only_ = true;
 };
 
-// Copies, queued on the stream. From and to pageable memory they block the host meanwhile.
+// Copies, queued on the stream. From and to pageable memory they block the host meanwhile. Both
+// ends stay alive until the stream has passed; counts are bytes, and one of none needs no memory.
 base::Status copy_bytes_to_device(const Stream& stream, void* to, const void* from,
                                   std::size_t count);
 base::Status copy_bytes_to_host(const Stream& stream, void* to, const void* from,
@@ -153,11 +174,13 @@ base::Status fill_bytes(const Stream& stream, void* to, unsigned char value, std
 // Copies of equal sizes (checked). The host side must stay alive until the stream has passed them.
 template <class T>
 base::Status upload(const Stream& stream, DeviceSpan<T> to, std::span<const T> from) {
+  static_assert(std::is_trivially_copyable_v<T>);
   CUZK_ASSERT(to.size == from.size());
   return copy_bytes_to_device(stream, to.data, from.data(), from.size_bytes());
 }
 template <class T>
 base::Status download(const Stream& stream, std::span<T> to, DeviceSpan<T> from) {
+  static_assert(std::is_trivially_copyable_v<T>);
   CUZK_ASSERT(to.size() == from.size);
   return copy_bytes_to_host(stream, to.data(), from.data, to.size_bytes());
 }

@@ -14,6 +14,7 @@
 #define CUZK_NO_UNROLL
 #endif
 
+// Host compilers may inline what they like: the bodies are the same, and so are the results.
 #if defined(__CUDACC__)
 #define CUZK_OUT_OF_LINE __noinline__
 #else

@@ -8,12 +8,15 @@
 
 #include <cuda_runtime_api.h>
 
+#include "base/check.h"
 #include "cuda/device/device_name.h"
 #include "cuda/device/error.h"
 #include "cuda/device/fault.h"
 
 namespace cuzk::cuda::device {
 namespace {
+
+static_assert(sizeof(cudaUUID_t) == 16, "uuid_text prints sixteen bytes");
 
 // The sixteen bytes in groups of 4, 2, 2, 2 and 6, as tools print them.
 std::string uuid_text(const cudaUUID_t& uuid) {
@@ -40,6 +43,7 @@ base::Result<DeviceInfo> describe(int index) {
   std::snprintf(address, sizeof address, "%04x:%02x:%02x.0", properties.pciDomainID,
                 properties.pciBusID, properties.pciDeviceID);
   info.pci_address = address;
+  // Two digits, as compilers name architectures: 9.0 is 90, 12.0 is 120.
   info.capability = 10 * properties.major + properties.minor;
   info.multiprocessor_count = properties.multiProcessorCount;
   info.memory_bytes = properties.totalGlobalMem;
@@ -66,6 +70,7 @@ base::Result<DeviceInfo> find_device(const std::string& name) {
   return find_by_name(all, name);
 }
 
+// By fault.h, which refuses a condemned device before the runtime is asked for anything.
 base::Status use_device(const DeviceInfo& info) { return use_by(runtime(), info.index); }
 
 base::Result<std::uint64_t> memory_free_bytes() {
@@ -75,6 +80,7 @@ base::Result<std::uint64_t> memory_free_bytes() {
 }
 
 base::Status allow_shared_bytes(const void* kernel, int bytes) {
+  CUZK_ASSERT(kernel != nullptr && bytes > 0);
   return to_status(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                    "cudaFuncSetAttribute");
 }

@@ -32,13 +32,16 @@ base::Result<std::vector<DeviceInfo>> devices();
 // is.
 base::Result<DeviceInfo> find_device(const std::string& name);
 
-// Makes the device the current one of the calling thread. kUnavailable when it was condemned.
+// Makes the device the current one of the calling thread. kUnavailable when it was condemned. The
+// first use of a device opens its context, which takes time and device memory (docs/cuda.md).
 base::Status use_device(const DeviceInfo& info);
 
-// Bytes that can still be allocated on the current device.
+// Bytes that can still be allocated on the current device: a snapshot, since other processes use
+// the card too.
 base::Result<std::uint64_t> memory_free_bytes();
 
-// Lets `kernel` take `bytes` of shared memory per block (more than 48 KiB needs this first).
+// Lets `kernel` take `bytes` of shared memory per block (more than 48 KiB needs this first). Of the
+// current device; asking again costs little, so launches ask each time.
 base::Status allow_shared_bytes(const void* kernel, int bytes);
 
 }  // namespace cuzk::cuda::device

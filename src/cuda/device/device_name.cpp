@@ -1,13 +1,22 @@
 // Names are brought to one spelling before they are compared.
+//
+// Tools differ in the case of digits, in the zeros of a PCI domain and in whether they print
+// "GPU-". An index is compared as text: "00" or "+0" name no device, so that a slip is not taken
+// for card 0.
 #include "cuda/device/device_name.h"
 
 #include <cctype>
 
+#include "base/check.h"
+
 namespace cuzk::cuda::device {
 namespace {
 
+// The first group of a UUID, which tools print alone where space is short; fewer digits could be an
+// index or a typing error.
 constexpr std::size_t kUuidDigitsMin = 8;
 
+// Letters as they are in all spellings of hexadecimal digits.
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -29,6 +38,7 @@ std::string plain_pci(std::string_view text) {
   const auto first = out.find(':');
   if (first == std::string::npos || out.find(':', first + 1) == std::string::npos) return out;
   out.erase(0, out.find_first_not_of('0'));
+  CUZK_ASSERT(!out.empty());  // two colons are no zeros
   if (out.front() == ':') out.erase(0, 1);
   return out;
 }
@@ -46,6 +56,7 @@ bool is_name_of(const DeviceInfo& info, std::string_view name) {
 base::Result<DeviceInfo> find_by_name(const std::vector<DeviceInfo>& all, const std::string& name) {
   std::string known;
   const DeviceInfo* found = nullptr;
+  // All are looked at, also after a match: a second one makes the name ambiguous.
   for (const DeviceInfo& info : all) {
     if (is_name_of(info, name)) {
       if (found != nullptr) {

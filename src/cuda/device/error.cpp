@@ -1,4 +1,7 @@
 // The runtime's side of fault.h: texts, the current device, and that the numbers are right.
+//
+// fault.cpp compares plain numbers, as it is compiled and tested without the toolkit; here each one
+// is held against the header of the toolkit in use, so a renumbering would not compile.
 #include "cuda/device/error.h"
 
 #include <string>
@@ -11,6 +14,7 @@
 namespace cuzk::cuda::device {
 namespace {
 
+static_assert(sizeof(cudaError_t) == sizeof(int));  // statuses travel as int
 static_assert(codes::kSuccess == cudaSuccess);
 static_assert(codes::kMemoryAllocation == cudaErrorMemoryAllocation);
 static_assert(codes::kInsufficientDriver == cudaErrorInsufficientDriver);
@@ -56,6 +60,7 @@ base::Status to_status(int code, std::string_view call) {
   return base::ok_status();
 }
 
+// Taken out of the runtime by asking, so a refused launch is not told again by the next one.
 base::Status launched(std::string_view kernel) { return to_status(cudaGetLastError(), kernel); }
 
 }  // namespace cuzk::cuda::device

@@ -11,7 +11,8 @@
 
 namespace cuzk::cuda::device {
 
-// The status of the last kernel launch of this thread. `kernel` names it in the message.
+// The status of the last kernel launch of this thread. `kernel` names it in the message. Waits for
+// nothing; called right after each launch, so that the sentence names the kernel that was refused.
 base::Status launched(std::string_view kernel);
 
 // The runtime itself, for what fault.h decides.

@@ -6,21 +6,28 @@
 #include <map>
 #include <mutex>
 
+#include "base/check.h"
 #include "cuda/device/fault_codes.h"
 
 namespace cuzk::cuda::device {
 namespace {
 
+// Devices by index and the first reason of each. One is put in by whoever meets its fault, on any
+// thread, and never taken out (but by tests): a context that was lost does not come back, and a
+// card that computed wrongly once is not to be believed again.
 struct Condemned {
   std::mutex mutex;
   std::map<int, std::string> reasons;
 };
 
+// Made at the first use, since no order of static objects is promised between files.
 Condemned& condemned() {
   static Condemned all;
   return all;
 }
 
+// Pinned bytes of the process. held_bytes is the sum over all living pinned buffers; it may be
+// above most_bytes only when that was lowered later.
 struct Pinned {
   std::mutex mutex;
   std::uint64_t held_bytes = 0, most_bytes = std::numeric_limits<std::uint64_t>::max();
@@ -34,6 +41,8 @@ Pinned& pinned() {
 
 }  // namespace
 
+// What is not listed is kOther, a call that was wrong: a new sticky status would then be met again
+// at the next call, and no result is ever used without a status that says ok.
 Fault fault_of(int code) noexcept {
   switch (code) {
     case codes::kSuccess: return Fault::kNone;
@@ -58,6 +67,7 @@ Fault fault_of(int code) noexcept {
 }
 
 base::Error fault_error(int code, std::string_view text, std::string_view call, int device) {
+  CUZK_ASSERT(code != codes::kSuccess);
   std::string message = std::string(call) + ": " + std::string(text);
   switch (fault_of(code)) {
     case Fault::kOutOfMemory: return {base::ErrorKind::kResourceExhausted, std::move(message)};
@@ -71,6 +81,7 @@ base::Error fault_error(int code, std::string_view text, std::string_view call, 
   }
 }
 
+// kUnavailable stays: a device that is lost, or no driver at all, is not helped by asking for less.
 base::Error pinning_error(base::Error error) {
   if (error.kind == base::ErrorKind::kInternal) error.kind = base::ErrorKind::kResourceExhausted;
   return error;
@@ -78,6 +89,7 @@ base::Error pinning_error(base::Error error) {
 
 namespace {
 
+// What use_by() was last asked for on this thread: after a loss the runtime may refuse to tell.
 thread_local int last_used_device = -1;
 
 }  // namespace
@@ -94,6 +106,7 @@ base::Error error_by(const RuntimeCalls& runtime, int code, std::string_view cal
 
 base::Status use_by(const RuntimeCalls& runtime, int device) {
   CUZK_TRY_STATUS(check_usable(device));
+  // Before the call: should it report the device as lost, this is the one that is condemned.
   last_used_device = device;
   const int code = runtime.set_device(device);
   if (code != codes::kSuccess) return error_by(runtime, code, "cudaSetDevice");
@@ -101,6 +114,7 @@ base::Status use_by(const RuntimeCalls& runtime, int device) {
 }
 
 void condemn(int device, std::string_view reason) {
+  CUZK_ASSERT(!reason.empty());  // it becomes the sentence that users read
   Condemned& all = condemned();
   const std::lock_guard lock(all.mutex);
   all.reasons.try_emplace(device, reason);
@@ -123,6 +137,7 @@ void forget_condemned() {
 bool count_pinned(std::uint64_t bytes) noexcept {
   Pinned& all = pinned();
   const std::lock_guard lock(all.mutex);
+  // Compared by differences: sums of sizes that callers ask for may wrap.
   if (all.held_bytes > all.most_bytes || bytes > all.most_bytes - all.held_bytes) return false;
   all.held_bytes += bytes;
   return true;
@@ -131,6 +146,7 @@ bool count_pinned(std::uint64_t bytes) noexcept {
 void uncount_pinned(std::uint64_t bytes) noexcept {
   Pinned& all = pinned();
   const std::lock_guard lock(all.mutex);
+  CUZK_ASSERT(bytes <= all.held_bytes);
   all.held_bytes -= bytes;
 }
 

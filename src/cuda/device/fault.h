@@ -15,6 +15,7 @@
 
 namespace cuzk::cuda::device {
 
+// What follows from a status: whether the call may be tried again, elsewhere, or on no device.
 enum class Fault {
   kNone,
   kOutOfMemory,  // the device stays usable
@@ -60,7 +61,9 @@ void forget_condemned();
 // Counts pinned bytes of the process. Refused, and not counted, where that would be more than
 // limit_pinned() allows.
 bool count_pinned(std::uint64_t bytes) noexcept;
+// Of bytes that were counted and are unpinned by now.
 void uncount_pinned(std::uint64_t bytes) noexcept;
+// All that is counted; read by tests.
 std::uint64_t pinned_bytes() noexcept;
 // For tests: pinned memory is refused, as the driver would, to who would bring the process above
 // so much; nullopt: nobody is. What is pinned already stays.

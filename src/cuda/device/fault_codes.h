@@ -1,5 +1,8 @@
 // The numbers of the CUDA statuses that matter to us (CUDA Runtime API, enum cudaError), for code
 // that is compiled without the toolkit.
+//
+// Those named here get a class of their own in fault_of; error.cpp checks each number against the
+// toolkit's header.
 #pragma once
 
 namespace cuzk::cuda::device::codes {

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "base/check.h"
 #include "cuda/device/error.h"
 
 namespace cuzk::cuda::device {
@@ -22,10 +23,12 @@ base::Result<Event> Event::create() {
 }
 
 base::Status Event::synchronize() const {
+  CUZK_ASSERT(handle() != nullptr);
   return to_status(cudaEventSynchronize(handle()), "cudaEventSynchronize");
 }
 
 base::Result<float> Event::milliseconds_since(const Event& earlier) const {
+  CUZK_ASSERT(handle() != nullptr && earlier.handle() != nullptr);
   float milliseconds = 0;
   CUZK_TRY_STATUS(to_status(cudaEventElapsedTime(&milliseconds, earlier.handle(), handle()),
                             "cudaEventElapsedTime"));
@@ -34,6 +37,7 @@ base::Result<float> Event::milliseconds_since(const Event& earlier) const {
 
 base::Result<Stream> Stream::create() {
   cudaStream_t handle = nullptr;
+  // Non-blocking: the default stream, which libraries may use, would else wait for all proofs.
   CUZK_TRY_STATUS(to_status(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking),
                             "cudaStreamCreateWithFlags"));
   Stream stream;
@@ -46,10 +50,13 @@ base::Status Stream::synchronize() const {
 }
 
 base::Status Stream::record(const Event& event) const {
+  CUZK_ASSERT(event.handle() != nullptr);
   return to_status(cudaEventRecord(event.handle(), handle()), "cudaEventRecord");
 }
 
+// Never waits on the host: an event that is not recorded yet holds nothing back.
 base::Status Stream::wait(const Event& event) const {
+  CUZK_ASSERT(event.handle() != nullptr);
   return to_status(cudaStreamWaitEvent(handle(), event.handle(), 0), "cudaStreamWaitEvent");
 }
 

@@ -14,6 +14,7 @@ struct CUevent_st;
 
 namespace cuzk::cuda::device {
 
+// Deleters for unique_ptr; the forward-declared structs keep CUDA's header out of this one.
 struct StreamCloser {
   void operator()(CUstream_st* stream) const noexcept;
 };
@@ -21,12 +22,14 @@ struct EventCloser {
   void operator()(CUevent_st* event) const noexcept;
 };
 
-// A point in a stream's work, for ordering and for timing.
+// A point in a stream's work, for ordering and for timing. Each record() moves it: who waits, waits
+// for the last one. Never recorded, it counts as passed: the first use of a slot relies on that.
 class Event {
  public:
   // On the current device, with timing.
   static base::Result<Event> create();
   CUevent_st* handle() const noexcept { return handle_.get(); }
+  // Blocks the calling thread until the stream has come to the event; the first error of its work.
   base::Status synchronize() const;
   // Milliseconds from `earlier` to this event; both must have been passed.
   base::Result<float> milliseconds_since(const Event& earlier) const;

@@ -16,6 +16,7 @@
 namespace cuzk::cuda::field {
 
 using Word = std::uint32_t;
+static_assert(sizeof(Word) == 4, "the asm below works on 32-bit registers");
 
 // The carry (or borrow) of the chain in progress; unused on a device.
 struct Flag {
@@ -100,7 +101,8 @@ CUZK_HD CUZK_INLINE Word sub_end([[maybe_unused]] Flag& flag, Word a, Word b) {
 #endif
 }
 
-// acc + a b, carry out; starts a chain.
+// acc + a b, carry out; starts a chain. `+&`: the low half is written before a and b are read for
+// the high one, so the compiler must not give them the same register.
 CUZK_HD CUZK_INLINE Pair wide_start([[maybe_unused]] Flag& flag, Pair acc, Word a, Word b) {
 #if CUZK_DEVICE_CODE
   asm volatile("mad.lo.cc.u32 %0, %2, %3, %0;\n\tmadc.hi.cc.u32 %1, %2, %3, %1;"
@@ -132,7 +134,8 @@ CUZK_HD CUZK_INLINE Pair wide_next([[maybe_unused]] Flag& flag, Pair acc, Word a
 #endif
 }
 
-// a b: no carry in or out.
+// a b: no carry in or out. a b <= (2^32 - 1)^2, so the high word is never all ones and takes a
+// carry without one of its own.
 CUZK_HD CUZK_INLINE Pair wide_product(Word a, Word b) {
 #if CUZK_DEVICE_CODE
   Pair out;

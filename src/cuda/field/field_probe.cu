@@ -26,6 +26,7 @@ __device__ T apply(const T& a, const T& b) {
   }
 }
 
+// Elements past `count` have no thread; each thread writes its own and reads no other's.
 template <Probe kProbe, class T>
 __global__ void __launch_bounds__(256)
     probe_kernel(T* out, const T* a, const T* b, std::size_t count, int repeats) {
@@ -52,6 +53,7 @@ template <class F>
 base::Status run_probe(const device::Stream& stream, Probe probe, device::DeviceSpan<F> out,
                        device::DeviceSpan<F> a, device::DeviceSpan<F> b, int repeats) {
   using T = WordField<typename F::Params>;
+  static_assert(sizeof(T) == sizeof(F));
   CUZK_ASSERT(out.size == a.size && out.size == b.size);
   if (out.size == 0) return base::ok_status();
   T* to = reinterpret_cast<T*>(out.data);

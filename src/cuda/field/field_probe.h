@@ -17,7 +17,8 @@ namespace cuzk::cuda::field {
 enum class Probe { kProduct, kSquare, kSum, kDifference, kTwoProducts, kInverse };
 
 // out[i] = op(a[i], b[i]); kTwoProducts is a a + b a where the field allows it, else a (a + b).
-// Repeats the operation on its own result `repeats` times in all. F is a host field.
+// Repeats the operation on its own result `repeats` times in all; with 0, out[i] = a[i]. F is a
+// host field. Sizes are equal. Queued on the stream.
 template <class F>
 base::Status run_probe(const device::Stream& stream, Probe probe, device::DeviceSpan<F> out,
                        device::DeviceSpan<F> a, device::DeviceSpan<F> b, int repeats);

@@ -19,6 +19,7 @@ template <class F>
 std::vector<F> field_samples(std::size_t random_count, std::uint64_t seed) {
   constexpr std::size_t N = F::kLimbCount;
   std::vector<F> out;
+  // Borders that this modulus is too small for are left out.
   const auto add = [&out](const cuzk::field::Limbs<N>& limbs) {
     if (cuzk::field::less(limbs, F::Params::kModulus)) out.push_back(F::from_montgomery(limbs));
   };
@@ -28,6 +29,7 @@ std::vector<F> field_samples(std::size_t random_count, std::uint64_t seed) {
     add(small);
     add(F::Constants::modulus_minus(k + 1));
   }
+  // 2^(32 word) and the run of ones below it: where a word's carry is born or passes through.
   for (std::size_t word = 1; word < 2 * N; ++word) {
     cuzk::field::Limbs<N> power, ones;
     power[word / 2] = std::uint64_t{1} << (32 * (word % 2));
@@ -44,6 +46,8 @@ std::vector<F> field_samples(std::size_t random_count, std::uint64_t seed) {
       // One limb in four is all ones or all zeros: long carries.
       limbs[i] = random() % 4 == 0 ? 0 - (random() & 1) : random();
     }
+    // As many bits as the modulus has, so that draws above it are not the rule.
+    static_assert(64 * N - F::kBitCount < 64);
     limbs[N - 1] >>= 64 * N - F::kBitCount;
     if (!cuzk::field::less(limbs, F::Params::kModulus)) continue;
     out.push_back(F::from_montgomery(limbs));

@@ -23,6 +23,8 @@ struct WordConstants {
   static constexpr int kWordCount = 2 * P::kLimbCount;
   using Host = cuzk::field::PrimeField<P>;
 
+  // Word i of 64-bit limbs. Below, always for an i that is known when compiled: constants are
+  // operands of instructions then, and take no registers.
   CUZK_HD static constexpr Word word(const cuzk::field::Limbs<P::kLimbCount>& limbs, int i) {
     return static_cast<Word>(limbs.limb[i / 2] >> (32 * (i % 2)));
   }
@@ -45,11 +47,17 @@ struct WordConstants {
     constexpr cuzk::field::Limbs<P::kLimbCount> kExponent = Host::Constants::modulus_minus(2);
     return word(kExponent, i);
   }
+  // -1 / p mod 2^32, the low half of the host's.
   static constexpr Word kNegatedInverse = static_cast<Word>(Host::kNegatedInverse);
+  static_assert(static_cast<Word>(kNegatedInverse * static_cast<Word>(P::kModulus.limb[0])) ==
+                    0xffffffff,
+                "a fold clears the low word");
   // p = 1 - 2^32 mod 2^64 (BLS12-381's scalars): the fold needs no product for the two low words.
   static constexpr bool kHasEasyLowWords = P::kModulus.limb[0] == 0xffffffff00000001;
+  static_assert(!kHasEasyLowWords || kNegatedInverse == 0xffffffff, "m is the negated word itself");
   static constexpr int kBitCount = static_cast<int>(Host::kBitCount);
-  static_assert(kBitCount <= 32 * kWordCount - 1);
+  static_assert(kBitCount <= 32 * kWordCount - 1);  // 2 p < R: one subtraction reduces a product
+  static_assert(kBitCount > 32 * (kWordCount - 2), "no limb of the modulus is empty");
   // 3 p < 2^(32 W): two products and a fold stay inside the W + 1 words of a row (see Rows).
   static constexpr bool kSumsTwoProducts = kBitCount <= 32 * kWordCount - 2;
 };
@@ -64,6 +72,7 @@ class alignas(16) WordField {
   static constexpr int W = Constants::kWordCount;
   static constexpr bool kIsLazy = Constants::kSumsTwoProducts;  // products take lazy operands
   static_assert(W % 4 == 0, "rows are taken in pairs, memory in 16-byte pieces");
+  static_assert(sizeof(Host) == W * sizeof(Word), "arrays of one are arrays of the other");
 
   Word word[W] = {};
 
@@ -78,12 +87,14 @@ class alignas(16) WordField {
     CUZK_UNROLL for (int i = 0; i < W; ++i) any |= word[i];
     return any == 0;
   }
+  // Without a branch, as is_zero(): reduced values are equal when their words are.
   CUZK_HD CUZK_INLINE bool operator==(const WordField& b) const {
     Word any = 0;
     CUZK_UNROLL for (int i = 0; i < W; ++i) any |= word[i] ^ b.word[i];
     return any == 0;
   }
 
+  // The sum stays below 2 p < 2^(32 W), so the top word needs no carry out.
   CUZK_HD friend CUZK_INLINE WordField operator+(const WordField& a, const WordField& b) {
     WordField out;
     Flag flag;
@@ -94,6 +105,7 @@ class alignas(16) WordField {
     out.word[W - 1] = add_end(flag, a.word[W - 1], b.word[W - 1]);
     return out.reduced_once();
   }
+  // Adds p back under a mask rather than by a branch: lanes of a warp differ in who borrows.
   CUZK_HD friend CUZK_INLINE WordField operator-(const WordField& a, const WordField& b) {
     WordField out;
     Flag flag;
@@ -187,6 +199,7 @@ class alignas(16) WordField {
     return called_lazy_product(*this, b);
   }
   CUZK_HD CUZK_INLINE WordField lazy_squared() const;  // of a lazy value, where R > 4 p
+  // Sum and difference of lazy values modulo 2 p, again below 2 p.
   CUZK_HD static CUZK_INLINE WordField lazy_sum(const WordField& a, const WordField& b) {
     WordField sum, less;
     Flag flag;
@@ -226,9 +239,11 @@ class alignas(16) WordField {
     out.word[W - 1] = add_end(flag, a.word[W - 1], b.word[W - 1]);
     return out;
   }
+  // a + (p - b), in (0, 2 p): for b = 0 that is a + p, which is lazy still.
   CUZK_HD static CUZK_INLINE WordField loose_difference(const WordField& a, const WordField& b) {
     return loose_sum(a, b.loose_negated());
   }
+  // p - a: never negative for a reduced a, so no mask is needed.
   CUZK_HD CUZK_INLINE WordField loose_negated() const {
     WordField out;
     Flag flag;
@@ -282,6 +297,8 @@ class alignas(16) WordField {
   }
 
  private:
+  // By a search over words: an index that is known at run time only would put the words into
+  // memory.
   CUZK_HD static bool inverse_exponent_bit(int i) {
     Word w = 0;
     CUZK_UNROLL for (int j = 0; j < W; ++j) {
@@ -318,12 +335,15 @@ template <class P>
 struct WordField<P>::Rows {
   Word even[W], odd[W];
 
+  // a b alone: both accumulators are empty, so nothing is added.
   CUZK_HD CUZK_INLINE void first(const WordField& a, Word b) {
     CUZK_UNROLL for (int j = 0; j < W; j += 2) {
       store(even, j, wide_product(a.word[j], b));
       store(odd, j, wide_product(a.word[j + 1], b));
     }
   }
+  // Divides by 2^32 by trading names, then adds a b. The carry of the low words goes into the chain
+  // of the odd products, which runs over what was even; so it is never stored.
   CUZK_HD CUZK_INLINE void next(const WordField& a, Word b) {
     Word shifted[W];
     Flag flag;
@@ -389,6 +409,7 @@ struct WordField<P>::Rows {
     return out;
   }
 
+  // The products of a's even words; the carry out of the chain weighs what odd's top word does.
   CUZK_HD CUZK_INLINE void add_even(const WordField& a, Word b) {
     Flag flag;
     store(even, 0, wide_start(flag, load(even, 0), a.word[0], b));
@@ -430,6 +451,7 @@ struct WordField<P>::Folds {
     }
     fold_even(m);
   }
+  // Rows::next without a product to add, and the fold of the row in the same chain.
   CUZK_HD CUZK_INLINE void next() {
     if constexpr (Constants::kHasEasyLowWords) return next_easy();
     Word shifted[W];
@@ -468,6 +490,7 @@ struct WordField<P>::Folds {
     }
     odd[W - 1] = add_end(flag, odd[W - 1], 0);
   }
+  // m times the modulus's even words, which clears even[0] as the odd ones cannot.
   CUZK_HD CUZK_INLINE void fold_even(Word m) {
     Flag flag;
     Rows::store(even, 0, wide_start(flag, Rows::load(even, 0), Constants::modulus(0), m));
@@ -506,6 +529,7 @@ CUZK_HD CUZK_INLINE WordField<P> WordField<P>::lazy_squared() const {
     }
     if (i + 2 < W) even[last] = add_end(flag, even[last], 0);
   }
+  // Both accumulators into one, doubled, then the squares on top: a^2 below 2^(64 W).
   Word sum[2 * W];
   Flag flag;
   sum[0] = 0;
@@ -517,6 +541,8 @@ CUZK_HD CUZK_INLINE WordField<P> WordField<P>::lazy_squared() const {
   CUZK_UNROLL for (int i = 1; i < W; ++i) {
     Rows::store(sum, 2 * i, wide_next(flag, Rows::load(sum, 2 * i), word[i], word[i]));
   }
+  // The low half is folded away in W rows; what is left of it and the high half are added. With
+  // a < 2 p and R > 4 p the result is below 2 p.
   Folds folds;
   folds.first(sum);
   CUZK_UNROLL for (int i = 1; i < W; ++i) folds.next();

@@ -23,7 +23,11 @@ struct DivisionSteps {
   static constexpr std::int32_t kMask = (std::int32_t{1} << kStepCount) - 1;
   // d and e stay in (-2 p, p), f and g in [-p, p].
   static constexpr int kLimbCount = (Constants::kBitCount + 2 + kStepCount - 1) / kStepCount;
+  // Entries of a matrix are at most 2^30 in amount, limbs below it: the sums of two such products
+  // and a carry, and one more product modulo p, fit 64 bits.
+  static_assert(kStepCount <= 30 && kLimbCount * kStepCount >= Constants::kBitCount + 2);
   static constexpr std::uint32_t kInverse = 0u - Constants::kNegatedInverse;  // of p, mod 2^32
+  static_assert(kLimbCount >= 2, "low_word() takes 32 bits from two limbs");
 
   struct Number {
     std::int32_t limb[kLimbCount];
@@ -33,6 +37,7 @@ struct DivisionSteps {
     std::int32_t u, v, q, r;
   };
 
+  // Between two advances: f is odd, gcd(f, g) = 1 unless x is zero, d x = f and e x = g modulo p.
   Number f, g, d, e;
   std::int32_t eta = -1;  // -(delta + 1/2)
 
@@ -93,6 +98,7 @@ struct DivisionSteps {
   }
 
  private:
+  // Limbs of any sign to limbs in [0, 2^30), but for the top one, which keeps the sign.
   CUZK_HD static void carry(Number& x) {
     CUZK_UNROLL for (int i = 0; i + 1 < kLimbCount; ++i) {
       x.limb[i + 1] += x.limb[i] >> kStepCount;
@@ -104,6 +110,7 @@ struct DivisionSteps {
     CUZK_UNROLL for (int i = 0; i < kLimbCount; ++i) x.limb[i] += modulus(i) & is_negative;
     carry(x);
   }
+  // 32 bits, of which thirty steps look at thirty.
   CUZK_HD static std::uint32_t low_word(const Number& x) {
     return static_cast<std::uint32_t>(x.limb[0]) | static_cast<std::uint32_t>(x.limb[1])
                                                        << kStepCount;

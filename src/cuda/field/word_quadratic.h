@@ -10,9 +10,12 @@
 
 namespace cuzk::cuda::field {
 
+// c0 + c1 u. Coordinates are reduced, always: the lazy names below are there so that code over both
+// kinds of fields is written once.
 template <class F>
 struct WordQuadratic {
   using Base = F;
+  static_assert(F::Constants::kSumsTwoProducts, "products are sums of two with one reduction");
   F c0, c1;
 
   CUZK_HD static WordQuadratic zero() { return {}; }
@@ -67,16 +70,20 @@ struct WordQuadratic {
                                                                   const WordQuadratic& d) {
     return a * b - c * d;
   }
+  // (c0 - c1 u) / (c0^2 + c1^2): one inversion in Fp. Zero for zero.
   CUZK_HD WordQuadratic inverse() const {
     const F scale = F::sum_of_products(c0, c0, c1, c1).inverse();
     return {c0 * scale, -(c1 * scale)};
   }
 
  private:
+  // By value, not by reference: with operands loaded inside the carry chains results were wrong
+  // (docs/math/cuda_field.md, Calls).
   CUZK_HD static CUZK_OUT_OF_LINE WordQuadratic called_product(WordQuadratic a, WordQuadratic b) {
     return {F::sum_of_products(a.c0, b.c0, -a.c1, b.c1),
             F::sum_of_products(a.c0, b.c1, a.c1, b.c0)};
   }
+  // (c0 + c1) (c0 - c1) and 2 c0 c1: two products.
   CUZK_HD static CUZK_OUT_OF_LINE WordQuadratic called_square(WordQuadratic a) {
     return {(a.c0 + a.c1) * (a.c0 - a.c1), (a.c0 * a.c1).doubled()};
   }

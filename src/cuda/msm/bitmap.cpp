@@ -4,6 +4,7 @@
 // compiles.
 #include "cuda/msm/bitmap.h"
 
+#include "base/check.h"
 #include "cuda/msm/bitmap_sum.h"
 
 namespace cuzk::cuda::msm {
@@ -22,9 +23,11 @@ base::Status queue_bitmap(const device::Stream& stream,
   return sum_listed_bits<G>(stream, bases, bitmap, scratch, sum);
 }
 
+// XYZZ to Jacobian on the host: two products, against an inversion for an affine point.
 template <class G>
 base::Result<cuzk::curve::Jacobian<G>> collect_bitmap(const device::Stream& stream,
                                                       device::DeviceSpan<std::byte> sum) {
+  CUZK_ASSERT(sum.size >= kBitmapSumBytes<G>);
   cuzk::curve::Xyzz<G> host;
   CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, &host, sum.data, kBitmapSumBytes<G>));
   CUZK_TRY_STATUS(stream.synchronize());
@@ -35,6 +38,7 @@ template <class G>
 base::Result<cuzk::curve::Jacobian<G>> sum_by_bitmap(
     const device::Stream& stream, device::DeviceSpan<const cuzk::curve::Affine<G>> bases,
     device::DeviceSpan<const std::uint64_t> bitmap, device::DeviceSpan<std::byte> scratch) {
+  // The sum lies behind the scratch, so that one block serves both.
   const std::uint64_t own_bytes = bitmap_scratch_bytes<G>(bases.size);
   CUZK_ASSERT(scratch.size >= own_bytes + kBitmapSumBytes<G>);
   const auto sum = scratch.subset(own_bytes, kBitmapSumBytes<G>);

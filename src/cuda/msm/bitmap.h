@@ -14,7 +14,8 @@
 
 namespace cuzk::cuda::msm {
 
-// Scratch bytes of sum_by_bitmap for `count` bases.
+// Scratch bytes of queue_bitmap for `count` bases, were all of them chosen: what the bitmap will
+// say is not known when memory is planned. None for no bases.
 template <class G>
 std::uint64_t bitmap_scratch_bytes(std::size_t count);
 

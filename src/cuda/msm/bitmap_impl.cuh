@@ -12,6 +12,7 @@ namespace cuzk::cuda::msm {
 namespace {
 
 constexpr int kBitmapThreads = 256;
+static_assert(kBitmapThreads % 32 == 0 && kBitmapThreads <= 1024, "as block_exclusive_sum wants");
 
 // Appends the indices of set bits to `list`, whose length `*length` begins as zero. Their order is
 // that in which blocks come.
@@ -35,7 +36,8 @@ __global__ void __launch_bounds__(kBitmapThreads)
   }
 }
 
-// The list as one window with one bucket.
+// The list as one window with one bucket: more rounds than a bucket of a window gets, as the list
+// is long, and short runs, as all threads share one bucket and its heads are merged in levels.
 inline MsmPlan bitmap_plan(std::size_t count) {
   constexpr int kRoundsMax = 6;
   constexpr double kWorthARound = 1 << 18;
@@ -70,6 +72,7 @@ base::Status sum_listed_bits(const device::Stream& stream,
   device::Arena arena(scratch);
   WindowArrays<T> arrays(arena, plan);
   auto* bucket = reinterpret_cast<XyzzPoint<T>*>(sum.data);
+  // The two offsets of the one bucket: 0, and the list's length, which the kernel counts up.
   std::uint32_t* offsets = arrays.sorted.bucket_offset;
   CUZK_TRY_STATUS(device::fill_bytes(stream, offsets, 0, 2 * sizeof(std::uint32_t)));
   // With no bit set no bucket is written: cleared, it is infinity.

@@ -7,7 +7,7 @@
 
 namespace cuzk::cuda::msm {
 
-// sum_by_bitmap for at least one base, queued; `sum` gets the XYZZ point.
+// queue_bitmap for at least one base, its sizes checked by the caller; `sum` gets the XYZZ point.
 template <class G>
 base::Status sum_listed_bits(const device::Stream& stream,
                              device::DeviceSpan<const cuzk::curve::Affine<G>> bases,

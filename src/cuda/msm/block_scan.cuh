@@ -9,6 +9,7 @@
 namespace cuzk::cuda::msm {
 
 inline constexpr int kScanThreads = 1024;
+static_assert(kScanThreads == 32 * 32, "the first warp sums the sums of at most 32 warps");
 
 // Exclusive sum over the block of one value a thread; `total` gets the sum. blockDim is a multiple
 // of 32, at most 1024.

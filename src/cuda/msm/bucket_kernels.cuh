@@ -18,6 +18,8 @@ using curve::AffinePoint;
 using curve::XyzzPoint;
 
 inline constexpr std::uint32_t kNoBucket = 0xffffffff;
+static_assert(kCountMax < kSignBit, "an index leaves the sign's bit free");
+static_assert(std::uint64_t{1} << (kWindowBitsMax - 1) < kNoBucket);
 inline constexpr int kSumThreads = 128;
 // Blocks a multiprocessor in the accumulation: as many as leave the sum in registers.
 template <class T>
@@ -117,6 +119,7 @@ __global__ void __launch_bounds__(kSumThreads, kSumBlocks<T>)
   const WindowList<T> list = lists.window(w);
   std::size_t end = offsets[bucket + 1];
   XyzzPoint<T> sum = XyzzPoint<T>::infinity();
+  // A head is added to its bucket by merge_heads_kernel, which finds the old sum there.
   if (continues && !is_head) sum = own[bucket];
   for (std::size_t i = first; i < last; ++i) {
     if (i == end) {
@@ -187,6 +190,8 @@ struct ReduceLevel {
   int chunk_log2, shift;
 };
 
+// From the chunk's end: `sum` runs from the top down and is added to `weighted` once a step, so
+// each V_k is counted k times without a product. What is empty by its offsets was never written.
 template <class T>
 __global__ void __launch_bounds__(kSumThreads) reduce_buckets_kernel(const ReduceLevel<T> level) {
   const std::size_t thread = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;

@@ -1,4 +1,7 @@
 // How the bases of a streamed sum are cut into chunks: host arithmetic, tested without a device.
+//
+// A geometric row of sizes: the sum over a chunk must last as long as the upload of the next. The
+// figures behind it are in docs/math/cuda_msm.md (Streamed).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +24,7 @@ inline constexpr std::size_t kWorthCutting = std::size_t{1} << 20;
 // over all buckets.
 inline std::vector<std::size_t> chunk_schedule(std::size_t count, std::size_t chunk_count_max,
                                                double growth, std::size_t first_count_max) {
-  CUZK_ASSERT(chunk_count_max > 0);
+  CUZK_ASSERT(chunk_count_max > 0 && growth >= 0);
   if (count == 0) return {};
   if (count < kWorthCutting) first_count_max = count;
   const double ratio = std::max(2.0, growth), largest = static_cast<double>(chunk_count_max);
@@ -39,6 +42,7 @@ inline std::vector<std::size_t> chunk_schedule(std::size_t count, std::size_t ch
     for (std::size_t i = 0; i < chunks; ++i, size = std::min(largest, size * ratio)) total += size;
     return total;
   };
+  // By halving, as the cap on later chunks leaves no closed form; `high` always does.
   double low = 0, high = first_most;
   constexpr int kHalvings = 50;
   for (int i = 0; i < kHalvings; ++i) {
@@ -50,6 +54,7 @@ inline std::vector<std::size_t> chunk_schedule(std::size_t count, std::size_t ch
   for (double size = high; left > 0; size = std::min(largest, size * ratio)) {
     const std::size_t rounded = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(size)));
     sizes.push_back(std::min({rounded, left, chunk_count_max}));
+    CUZK_ASSERT(sizes.back() > 0);  // else this would not end
     left -= sizes.back();
   }
   return sizes;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/host_device.h"
 #include "cuda/msm/msm_policy.h"
 
@@ -16,6 +17,8 @@ namespace cuzk::cuda::msm {
 
 inline constexpr std::uint32_t kNoDigit = 0xffffffff;
 inline constexpr std::uint32_t kSignBit = 0x80000000;
+static_assert(std::uint32_t{1} << (kWindowBitsMax - 1) <= kSignBit,
+              "buckets of a window and the sign share a word, and neither is kNoDigit");
 
 // How scalars lie on the device: as integers, or as a field's elements do, times 2^256.
 enum class ScalarForm { kCanonical, kMontgomery };
@@ -82,7 +85,9 @@ CUZK_HD inline RecodedScalar recode(const std::uint64_t* scalar, const ScalarPar
   return out;
 }
 
-// The bucket of a digit with kSignBit for a negative multiple of the point, or kNoDigit.
+// The bucket of a digit with kSignBit for a negative multiple of the point, or kNoDigit. The
+// digit's bits may lie in two limbs; a window that begins in the top limb ends there, as layouts
+// stay below bit 256.
 CUZK_HD inline std::uint32_t digit_at(const RecodedScalar& scalar, int first_bit, int bit_count) {
   const int word = first_bit / 64, shift = first_bit % 64;
   std::uint64_t bits = scalar.limb[word] >> shift;
@@ -102,6 +107,8 @@ inline ScalarParams scalar_params(const std::uint64_t* modulus, const WindowLayo
     out.modulus[i] = modulus[i];
     out.half[i] = modulus[i] >> 1 | (i + 1 < 4 ? modulus[i + 1] << 63 : 0);
   }
+  // K: half of each window's range. Windows do not overlap, so its bits meet no carry.
+  CUZK_ASSERT((modulus[0] & 1) == 1 && layout.window_count <= kWindowsMax);
   for (int w = 0; w < layout.window_count; ++w) {
     const int bit = layout.first_bit[w] + layout.bit_count[w] - 1;
     out.offset[bit / 64] |= std::uint64_t{1} << (bit % 64);
@@ -109,6 +116,7 @@ inline ScalarParams scalar_params(const std::uint64_t* modulus, const WindowLayo
   // Newton's iteration: each step doubles the bits that are right, beginning with three.
   std::uint64_t inverse = modulus[0];
   for (int i = 0; i < 5; ++i) inverse *= 2 - modulus[0] * inverse;
+  CUZK_ASSERT(modulus[0] * inverse == 1);
   out.negated_inverse = 0 - inverse;
   return out;
 }

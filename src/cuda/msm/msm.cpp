@@ -10,17 +10,21 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "cuda/msm/sort.h"
 #include "cuda/msm/window_sums.h"
 
 namespace cuzk::cuda::msm {
 namespace {
 
+// Each part passes over the buckets that it touches, so none is cut smaller than this.
 constexpr std::size_t kPartCountMin = std::size_t{1} << 14;
 
+// Whether G's coordinates lie in Fp2.
 template <class G>
 constexpr bool kIsExtension = sizeof(typename G::Field) > sizeof(typename G::Curve::Fp);
 
+// The policy's costs for G; the caller's policy stays the plan's.
 template <class G>
 MsmPolicy priced(MsmPolicy policy) {
   // A reduction in Fp2 spills registers: measured, buckets weigh a quarter more.
@@ -33,6 +37,7 @@ ScalarParams params_of(const MsmPlan& plan) {
   return scalar_params(G::Scalar::Params::kModulus.limb, plan.layout);
 }
 
+// Indices of entries and the sign share 32 bits, so an entry's number has to stay below kCountMax.
 base::Status check_count(std::size_t count, const MsmPolicy& policy) {
   const std::size_t tables = static_cast<std::size_t>(std::max(1, policy.table_count));
   if (count <= kCountMax / tables) return base::ok_status();
@@ -42,7 +47,8 @@ base::Status check_count(std::size_t count, const MsmPolicy& policy) {
           " tables of multiples; the most entries at once are " + std::to_string(kCountMax)};
 }
 
-// The most sets at once whose scratch fits the limit, or one, and the bytes that follow.
+// The most sets at once whose scratch fits the limit, or one, and the bytes that follow: one set
+// may exceed the limit, and its bytes say so.
 template <class G>
 void choose_sets_at_once(MsmPlan& plan, std::uint64_t limit_bytes) {
   plan.sums_bytes = window_sums_bytes<G>(plan.layout);
@@ -62,6 +68,7 @@ void choose_sets_at_once(MsmPlan& plan, std::uint64_t limit_bytes) {
     }
   }
   bytes_of(least);
+  CUZK_ASSERT(plan.sets_at_once >= 1 && plan.sets_at_once <= kSortSetsMax);
 }
 
 // The policy's numbers are BLS12-381 G1's. A product of Fp2 takes three times as long, so rounds
@@ -81,8 +88,10 @@ void choose_steps(MsmPlan& plan, std::uint64_t limit_bytes) {
   plan.run_length_max = policy.run_length_max;
   plan.affine_rounds = policy.affine_rounds_max;
   if (plan.affine_rounds > 0) plan.affine_rounds += policy.late_rounds_max;
+  // What the largest part takes; smaller ones take fewer rounds, never more.
   const MsmPlan::Steps steps = plan.steps_of(plan.part_count_max);
   plan.affine_rounds = steps.affine_rounds;
+  CUZK_ASSERT(steps.run_length >= 1);
   const double heads = static_cast<double>(plan.part_count_max) * plan.layout.window_count /
                        (steps.run_length << steps.affine_rounds);
   plan.merge_run = heads / 32 < policy.threads_wanted / 16 ? 8 : 32;
@@ -95,7 +104,10 @@ void choose_steps(MsmPlan& plan, std::uint64_t limit_bytes) {
 // What a plan in parts costs, in additions: each part also passes over the buckets that it touches,
 // and each group of sets waits for its longest chains, in every part and when it is reduced.
 double parts_cost(const MsmPlan& plan, const MsmPolicy& priced_policy) {
+  // Fitted like the policy's costs (docs/math/cuda_msm.md): they choose, they do not decide
+  // results.
   constexpr double kTouchCost = 0.5, kPartCost = 1e6, kReduceCost = 5e6;
+  CUZK_ASSERT(plan.part_count_max > 0 && plan.sets_at_once > 0);
   double cost = window_layout_cost(plan.layout, plan.count, priced_policy);
   double touched = 0;
   for (int set = 0; set < plan.layout.set_count; ++set) {
@@ -109,6 +121,8 @@ double parts_cost(const MsmPlan& plan, const MsmPolicy& priced_policy) {
 
 }  // namespace
 
+// The cheapest windows first, then what fits beside them; sets at once give way before windows do,
+// as fewer of them cost little until the device is no longer full.
 template <class G>
 base::Result<MsmPlan> plan_msm(std::size_t count, const MsmPolicy& policy) {
   CUZK_TRY_STATUS(check_count(count, policy));
@@ -118,13 +132,17 @@ base::Result<MsmPlan> plan_msm(std::size_t count, const MsmPolicy& policy) {
   if (count == 0) return plan;
   plan.layout = choose_windows(static_cast<int>(G::Scalar::kBitCount), count, priced<G>(policy));
   choose_steps<G>(plan, policy.scratch_bytes_max);
+  // One set at a time and no rounds, and still too much: smaller parts are what is left.
   if (plan.scratch_bytes > policy.scratch_bytes_max) return plan_parts<G>(count, count, policy);
   return plan;
 }
 
+// Prices at most kWindowsMax set counts times the halvings of a part down to kPartCountMin; each
+// price is arithmetic over sizes.
 template <class G>
 base::Result<MsmPlan> plan_parts(std::size_t count, std::size_t part_count_max,
                                  const MsmPolicy& policy, std::uint64_t more_bytes_per_term) {
+  CUZK_ASSERT(part_count_max > 0 || count == 0);
   CUZK_TRY_STATUS(check_count(std::min(count, part_count_max), policy));
   MsmPlan best;
   best.count = count;
@@ -163,9 +181,12 @@ base::Result<MsmPlan> plan_parts(std::size_t count, std::size_t part_count_max,
       if (is_whole || tried.part_count_max <= kPartCountMin) break;
     }
   }
+  CUZK_ASSERT(best.scratch_bytes > 0 && best.part_count_max > 0);  // something was taken
   return best;
 }
 
+// At once by one call of the device's side; in parts the buckets are cleared first and reduced
+// last.
 template <class G>
 base::Status queue_product(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
                            device::DeviceSpan<std::byte> scratch,
@@ -189,13 +210,14 @@ base::Status begin_parts(const device::Stream& stream, const MsmPlan& plan,
                          device::DeviceSpan<std::byte> scratch) {
   CUZK_ASSERT(scratch.size >= plan.scratch_bytes);
   if (plan.count == 0) return base::ok_status();
+  CUZK_ASSERT(plan.is_in_parts);
   return clear_buckets<G>(stream, plan, scratch);
 }
 
 template <class G>
 base::Status add_part(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
                       device::DeviceSpan<std::byte> scratch) {
-  CUZK_ASSERT(terms.scalars.size <= plan.part_count_max);
+  CUZK_ASSERT(terms.scalars.size <= plan.part_count_max && scratch.size >= plan.scratch_bytes);
   if (terms.scalars.size == 0) return base::ok_status();
   return sum_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, {});
 }
@@ -209,7 +231,7 @@ template <class G>
 base::Status sort_part(const device::Stream& stream, const MsmPlan& plan, const Terms<G>& terms,
                        device::DeviceSpan<std::byte> scratch,
                        device::DeviceSpan<std::byte> sorted) {
-  CUZK_ASSERT(terms.scalars.size <= plan.part_count_max);
+  CUZK_ASSERT(terms.scalars.size <= plan.part_count_max && scratch.size >= plan.scratch_bytes);
   CUZK_ASSERT(sorted.size >= sorted_part_bytes<G>(plan, terms.scalars.size));
   if (terms.scalars.size == 0) return base::ok_status();
   return sort_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, sorted);
@@ -219,7 +241,7 @@ template <class G>
 base::Status add_sorted_part(const device::Stream& stream, const MsmPlan& plan,
                              const Terms<G>& terms, device::DeviceSpan<std::byte> scratch,
                              device::DeviceSpan<std::byte> sorted) {
-  CUZK_ASSERT(terms.scalars.size <= plan.part_count_max);
+  CUZK_ASSERT(terms.scalars.size <= plan.part_count_max && scratch.size >= plan.scratch_bytes);
   CUZK_ASSERT(sorted.size >= sorted_part_bytes<G>(plan, terms.scalars.size));
   if (terms.scalars.size == 0) return base::ok_status();
   return sum_terms<G>(stream, plan, params_of<G>(plan), terms, scratch, {}, sorted);
@@ -228,23 +250,27 @@ base::Status add_sorted_part(const device::Stream& stream, const MsmPlan& plan,
 template <class G>
 base::Status end_parts(const device::Stream& stream, const MsmPlan& plan,
                        device::DeviceSpan<std::byte> scratch, device::DeviceSpan<std::byte> sums) {
-  CUZK_ASSERT(sums.size >= plan.sums_bytes);
+  CUZK_ASSERT(sums.size >= plan.sums_bytes && scratch.size >= plan.scratch_bytes);
   if (plan.count == 0) return base::ok_status();
+  CUZK_ASSERT(plan.is_in_parts);
   return reduce_parts<G>(stream, plan, scratch, sums);
 }
 
+// The one wait of a sum: two points a set come down, some kilobytes.
 template <class G>
 base::Result<cuzk::curve::Jacobian<G>> collect_product(const device::Stream& stream,
                                                        const MsmPlan& plan,
                                                        device::DeviceSpan<std::byte> sums) {
   auto total = cuzk::curve::Jacobian<G>::infinity();
   if (plan.count == 0) return total;
+  CUZK_ASSERT(sums.size >= plan.sums_bytes && plan.sums_bytes > 0);
   const std::size_t sets = static_cast<std::size_t>(plan.layout.set_count);
   std::vector<cuzk::curve::Xyzz<G>> host(2 * sets);
   CUZK_TRY_STATUS(device::copy_bytes_to_host(stream, host.data(), sums.data,
                                              window_sums_bytes<G>(plan.layout)));
   CUZK_TRY_STATUS(stream.synchronize());
-  // Set s weighs 2^first_bit[s], the first bit of its lowest window.
+  // Set s weighs 2^first_bit[s], the first bit of its lowest window. From the top down, so that
+  // each doubling serves all sets above; the top set has none above and is not doubled first.
   for (std::size_t s = sets; s-- > 0;) {
     const int next = s + 1 < sets ? plan.layout.first_bit[s + 1] : plan.layout.first_bit[s];
     for (int i = plan.layout.first_bit[s]; i < next; ++i) total = total.doubled();

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/result.h"
 #include "cuda/device/buffer.h"
 #include "cuda/msm/digits.h"
@@ -40,6 +41,7 @@ struct MsmPlan {
   std::uint64_t scratch_bytes = 0;
   std::uint64_t sums_bytes = 0;  // what queue_product leaves for collect_product
 
+  // Entries of a set: each scalar has one in each table.
   std::size_t entries_of(std::size_t terms) const {
     return terms * static_cast<std::size_t>(layout.table_count);
   }
@@ -56,6 +58,7 @@ struct MsmPlan {
     int pair_run_length = kPairRunShort;
   };
   Steps steps_of(std::size_t terms) const {
+    CUZK_ASSERT(terms <= part_count_max && layout.bit_count_max >= 1);
     Steps steps = {0, run_length_max};
     const std::size_t entries = entries_of(terms);
     double per_bucket =
@@ -100,7 +103,10 @@ struct Terms {
   // Where base 0 of the terms lies in each table; moves when terms without indices are cut.
   std::uint32_t base_first = 0;
 
+  // Terms [first, first + count). The bases stay whole: either the indices or base_first say where
+  // in them the terms are.
   Terms subset(std::size_t first, std::size_t count) const {
+    CUZK_ASSERT(indices.size == 0 || indices.size == scalars.size);
     Terms out = *this;
     out.scalars = scalars.subset(first, count);
     if (indices.size != 0) {
@@ -112,7 +118,9 @@ struct Terms {
   }
 };
 
-// kUnsupported above 2^30 entries (terms times tables).
+// The plan of a sum of `count` terms at once, or in parts where policy.scratch_bytes_max is too
+// little for that; when even the smallest parts exceed it the plan says how much they take, and
+// whoever allocates refuses. kUnsupported above 2^30 entries (terms times tables).
 template <class G>
 base::Result<MsmPlan> plan_msm(std::size_t count, const MsmPolicy& policy = {});
 
@@ -138,7 +146,9 @@ base::Result<cuzk::curve::Jacobian<G>> collect_product(const device::Stream& str
                                                        const MsmPlan& plan,
                                                        device::DeviceSpan<std::byte> sums);
 
-// A sum in parts, queued: `scratch` belongs to it from begin to end.
+// A sum in parts, queued: `scratch` belongs to it from begin to end, and all calls are given the
+// same one, as the buckets stay in it. Parts come in any order and may be empty; between
+// begin_parts() and end_parts() nothing is read back. The plan is one of plan_parts().
 template <class G>
 base::Status begin_parts(const device::Stream& stream, const MsmPlan& plan,
                          device::DeviceSpan<std::byte> scratch);

@@ -8,13 +8,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
+
 namespace cuzk::cuda::msm {
 
-inline constexpr int kWindowsMax = 64;
+inline constexpr int kWindowsMax = 64;     // of a layout, over all tables
 inline constexpr int kCoarseBitsMax = 10;  // first level of the sort: bins of a tile
 inline constexpr int kFineBitsMax = 11;    // second level: counters of a bin in shared memory
 inline constexpr int kWindowBitsMax = kCoarseBitsMax + kFineBitsMax + 1;
-inline constexpr std::size_t kCountMax = std::size_t{1} << 30;
+inline constexpr std::size_t kCountMax = std::size_t{1} << 30;  // entries of a set: terms x tables
+static_assert(kWindowBitsMax <= 30, "a digit is an int");
+static_assert(kWindowsMax * kWindowBitsMax >= 256, "some layout holds every scalar");
 
 // The numbers that a plan is chosen by. They move time and memory, not results.
 struct MsmPolicy {
@@ -72,11 +76,14 @@ struct WindowLayout {
   // reach past the scalar, but not past the 256 bits that hold it.
   static WindowLayout shared(int scalar_bits, int table_count, int set_count) {
     constexpr int kBitsMax = 256;
+    CUZK_ASSERT(scalar_bits >= 1 && scalar_bits <= kBitsMax && table_count >= 1 && set_count >= 1);
     WindowLayout out;
     out.table_count = table_count;
     out.set_count = set_count;
     out.table_shift = (scalar_bits + table_count - 1) / table_count;
+    CUZK_ASSERT(set_count <= out.table_shift);  // no window without a bit
     for (int first = 0; first < scalar_bits; ++out.window_count) {
+      CUZK_ASSERT(out.window_count < kWindowsMax);
       const int w = out.window_count, width = (out.table_shift + w % set_count) / set_count;
       out.first_bit[w] = first;
       out.bit_count[w] = std::min(width, kBitsMax - first);
@@ -85,6 +92,8 @@ struct WindowLayout {
     }
     return out;
   }
+  // Digits are signed, so a window of b bits has 2^(b - 1) buckets. Sets are as the first table's
+  // windows, which are the widest of each set.
   std::size_t bucket_count(int set) const { return std::size_t{1} << (bit_count[set] - 1); }
   std::size_t bucket_count_max() const { return std::size_t{1} << (bit_count_max - 1); }
 };
@@ -100,7 +109,8 @@ inline double window_layout_cost(const WindowLayout& layout, std::size_t count,
   return cost;
 }
 
-// The cheapest layout whose windows fit the sort.
+// The cheapest layout whose windows fit the sort, or with policy.window_count the nearest to it.
+// Tries at most kWindowsMax layouts.
 inline WindowLayout choose_windows(int scalar_bits, std::size_t count, const MsmPolicy& policy) {
   const int tables = std::clamp(policy.table_count, 1, kWindowsMax);
   const int bits = (scalar_bits + tables - 1) / tables;  // of one table

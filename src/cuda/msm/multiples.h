@@ -13,7 +13,8 @@
 
 namespace cuzk::cuda::msm {
 
-// out[i] = (first + i) * base, affine. Queued on the stream.
+// out[i] = (first + i) * base, affine. Queued on the stream. Complete: `base` may be infinity, and
+// multiples of its order come out as infinity. About a mixed addition and some products each.
 template <class G>
 base::Status fill_multiples(const device::Stream& stream, const cuzk::curve::Affine<G>& base,
                             std::uint64_t first, device::DeviceSpan<cuzk::curve::Affine<G>> out);

@@ -16,6 +16,7 @@ namespace cuzk::cuda::msm {
 
 // Points whose inversion one thread shares; they and their prefixes live in local memory.
 inline constexpr int kMultiplesPerThread = 16, kMultiplesThreads = 64;
+static_assert(kMultiplesThreads % 32 == 0);
 
 // Writes `count` points of a thread as affine ones, with one inversion.
 template <class T>
@@ -59,6 +60,8 @@ __global__ void __launch_bounds__(kMultiplesThreads)
   write_affine(points, here, to + begin);
 }
 
+// out[i] = (first + i) base. For first + begin = 0 the loop over bits does not run (__clzll(0) is
+// 64), and the sum stays infinity.
 template <class T>
 __global__ void __launch_bounds__(kMultiplesThreads)
     fill_multiples_kernel(const curve::AffinePoint<T> base, std::uint64_t first,
@@ -85,6 +88,7 @@ template <class G>
 base::Status fill_multiples(const device::Stream& stream, const cuzk::curve::Affine<G>& base,
                             std::uint64_t first, device::DeviceSpan<cuzk::curve::Affine<G>> out) {
   using T = curve::Coordinate<G>;
+  static_assert(sizeof(curve::AffinePoint<T>) == sizeof(cuzk::curve::Affine<G>));
   if (out.size == 0) return base::ok_status();
   constexpr std::size_t kPerBlock = std::size_t{kMultiplesPerThread} * kMultiplesThreads;
   fill_multiples_kernel<<<static_cast<unsigned>((out.size + kPerBlock - 1) / kPerBlock),
@@ -94,6 +98,7 @@ base::Status fill_multiples(const device::Stream& stream, const cuzk::curve::Aff
   return device::launched("fill_multiples_kernel");
 }
 
+// The sum's own layout says how far tables are apart, so both always agree.
 template <class G>
 base::Status fill_table(const device::Stream& stream, int table_count,
                         device::DeviceSpan<cuzk::curve::Affine<G>> table) {
@@ -106,6 +111,7 @@ base::Status fill_table(const device::Stream& stream, int table_count,
   constexpr std::size_t kPerBlock = std::size_t{kMultiplesPerThread} * kMultiplesThreads;
   const unsigned blocks = static_cast<unsigned>((stride + kPerBlock - 1) / kPerBlock);
   auto* points = reinterpret_cast<curve::AffinePoint<T>*>(table.data);
+  // Each table from the one before, so that none takes more than `shift` doublings a point.
   for (int t = 1; t < table_count; ++t, points += stride) {
     shift_points_kernel<<<blocks, kMultiplesThreads, 0, stream.handle()>>>(points, points + stride,
                                                                            stride, shift);

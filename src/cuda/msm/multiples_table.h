@@ -23,7 +23,9 @@ int choose_table_count(std::size_t count, std::uint64_t table_bytes_max,
                        const MsmPolicy& policy = {}) {
   constexpr double kWorthMore = 0.98;  // what a larger table must gain over a smaller one
   constexpr int kTablesMax = 16;
+  static_assert(kTablesMax <= kWindowsMax);
   const int bits = static_cast<int>(G::Scalar::kBitCount);
+  // One table, the bases alone, is always there to be compared with.
   MsmPolicy tried = policy;
   int best = 1;
   double best_cost = 0;

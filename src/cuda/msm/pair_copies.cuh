@@ -20,6 +20,7 @@ inline constexpr std::uint32_t kNoEntry = 0xffffffff;
 // Slots of a warp's lanes in shared memory are an odd number of 16-byte pieces apart, so that
 // neighbours meet no common banks.
 constexpr int odd_slot(int bytes) { return bytes / 16 % 2 == 1 ? bytes : bytes + 16; }
+static_assert(odd_slot(144) == 144 && odd_slot(96) == 112);
 // Forward: two x, then a partial product on its way out. Backward: two points and a partial
 // product; where the warp works together also a sum on its way out.
 template <class T>
@@ -58,7 +59,8 @@ __device__ inline int lane_now() {
   return lane;
 }
 
-// The entries of one output, as indices into the bases.
+// The entries of one output, as indices into the bases. An index of kNoEntry stands for no point:
+// its copy is skipped, and what lies in its slot is never used.
 template <class T>
 struct PairIndices {
   std::uint32_t index[2] = {kNoEntry, kNoEntry};
@@ -144,7 +146,7 @@ struct PairIndices {
   __device__ void start_points(const AffinePoint<T>* bases, std::byte* warp_slots) const {
     constexpr int kPieces = kBytes / 16, kPeriod = kPieces % 3 == 0 ? 3 : 1;
     constexpr int kPoints = 32 * kPeriod / kPieces;  // in a period
-    static_assert(32 * kPeriod % kPieces == 0 && 32 % kPoints == 0);
+    static_assert(kBytes % 16 == 0 && 32 * kPeriod % kPieces == 0 && 32 % kPoints == 0);
     constexpr std::uint32_t kNoPlace = kNoEntry & ~kSignBit;
     const std::uint32_t places[2] = {index[0] & ~kSignBit, index[1] & ~kSignBit};
     const int lane = lane_now();
@@ -175,6 +177,7 @@ struct PairIndices {
 // What a warp's lanes hold one after the other in memory, to their slots.
 template <class T, int kSlotBytes>
 __device__ void start_row(std::byte* warp_slots, const T* row) {
+  static_assert(sizeof(T) % 16 == 0 && kSlotBytes % 16 == 0, "copies are of 16 bytes");
   constexpr int kPieces = sizeof(T) / 16;
   const int lane = lane_now();
   CUZK_UNROLL for (int a = 0; a < kPieces; ++a) {
@@ -187,8 +190,9 @@ __device__ void start_row(std::byte* warp_slots, const T* row) {
 // The other way: lane i's value, which it left in its slot, goes to row[i stride] if i < count.
 template <class V, int kSlotBytes>
 __device__ void store_row(const std::byte* warp_slots, V* row, std::size_t stride, int count) {
+  static_assert(sizeof(V) % 16 == 0 && kSlotBytes % 16 == 0, "copies are of 16 bytes");
   constexpr int kPieces = sizeof(V) / 16;
-  __syncwarp();
+  __syncwarp();  // all lanes have left their values
   const int lane = lane_now();
   CUZK_UNROLL for (int a = 0; a < kPieces; ++a) {
     const int piece = 32 * a + lane, owner = piece / kPieces, part = piece % kPieces;

@@ -22,6 +22,7 @@
 namespace cuzk::cuda::msm {
 
 inline constexpr int kPairThreads = 128;
+static_assert(kPairThreads % 32 == 0, "warps share their lanes' copies");
 // Blocks a multiprocessor that leave enough registers for the products on the way forth, and to
 // hold two points and the work on them on the way back.
 template <class T>
@@ -131,6 +132,7 @@ __global__ void __launch_bounds__(kPairThreads, kForwardBlocks<T>)
   std::byte* warp_slots = slots + threadIdx.x / 32 * 32 * kSlot;
   std::byte* slot = warp_slots + threadIdx.x % 32 * kSlot;
   const PairRun run(round, w, blockIdx.x);
+  // One for threads without outputs too: invert_kernel takes all totals, and none may be zero.
   T product = T::one();
   if (run.steps > 0) {
     const WindowList<T> list = round.in.window(w);
@@ -288,11 +290,16 @@ __global__ void __launch_bounds__(kPairThreads)
 // their outputs, the second turns the sums of a window into offsets, the third writes.
 inline constexpr int kHalveThreads = 256, kHalvePerThread = 16;
 inline constexpr std::size_t kHalveBuckets = std::size_t{kHalveThreads} * kHalvePerThread;
+static_assert(kHalveBuckets * kScanThreads >= std::size_t{1} << (kWindowBitsMax - 1),
+              "one block scans the sums of the widest window");
+static_assert(kHalveThreads % 32 == 0 && kHalveThreads <= kScanThreads);
 
+// Of a bucket's entries: one for each pair, and one for the odd entry at the end.
 __device__ inline std::uint32_t outputs_of(const std::uint32_t* offsets, std::size_t bucket) {
   return (offsets[bucket + 1] - offsets[bucket] + 1) / 2;
 }
 
+// The outputs of a block's buckets.
 static __global__ void __launch_bounds__(kHalveThreads)
     sum_halves_kernel(const std::uint32_t* offset, std::size_t bucket_count,
                       std::uint32_t* block_sum) {
@@ -318,6 +325,7 @@ static __global__ void __launch_bounds__(kScanThreads)
   if (i < count) sums[i] = before;
 }
 
+// Offsets from the block's own on; the last bucket's thread also writes the end of the list.
 static __global__ void __launch_bounds__(kHalveThreads)
     write_halves_kernel(const std::uint32_t* offset, std::size_t bucket_count,
                         const std::uint32_t* block_offset, std::uint32_t* out) {

@@ -11,6 +11,9 @@
 namespace cuzk::cuda::msm {
 namespace {
 
+static_assert(kSortSetsMax * (sizeof(std::uint32_t) << kCoarseBitsMax) <= 99 << 10,
+              "the counters of all sets fit a block of the smallest cards");
+
 // log2, for powers of two.
 int log2_of(std::size_t power) {
   int out = 0;
@@ -43,6 +46,7 @@ SortedSets take_sorted_sets(device::Arena& arena, std::size_t capacity, std::siz
 base::Status sort_sets(const device::Stream& stream, const SortedSets& sorted,
                        const WindowLayout& layout, const ScalarParams& params,
                        const SortedScalars& scalars) {
+  // Few buckets need one level only: then fine_bits is 0 and each bin is a bucket.
   const int bucket_bits = log2_of(sorted.bucket_count), sets = sorted.set_count;
   SortShape shape = {};
   shape.capacity = sorted.capacity;
@@ -51,6 +55,7 @@ base::Status sort_sets(const device::Stream& stream, const SortedSets& sorted,
   shape.bucket_count = sorted.bucket_count;
   shape.coarse_bits = bucket_bits < kCoarseBitsMax ? bucket_bits : kCoarseBitsMax;
   shape.fine_bits = bucket_bits - shape.coarse_bits;
+  // A set's counters lie in shared memory, its entries in arrays of `capacity`.
   CUZK_ASSERT(shape.fine_bits <= kFineBitsMax && sets <= kSortSetsMax);
   CUZK_ASSERT(shape.count <= sorted.capacity);
   shape.indices = scalars.indices;
@@ -69,6 +74,8 @@ base::Status sort_sets(const device::Stream& stream, const SortedSets& sorted,
                                      sets * SortedSets::kCoarseWords * sizeof(std::uint32_t)));
   CUZK_TRY_STATUS(device::fill_bytes(stream, sorted.bucket_cursor, 0,
                                      sets * sorted.bucket_count * sizeof(std::uint32_t)));
+  // More than 48 KiB of shared memory is allowed kernel by kernel, for the most that any call
+  // takes.
   const int histogram_bytes = sets * static_cast<int>(bins * sizeof(std::uint32_t));
   CUZK_TRY_STATUS(device::allow_shared_bytes(reinterpret_cast<const void*>(&extract_digits_kernel),
                                              kSortSetsMax * (4 << kCoarseBitsMax)));
@@ -84,6 +91,8 @@ base::Status sort_sets(const device::Stream& stream, const SortedSets& sorted,
   const dim3 tiles(blocks(shape.count, kPartitionTile), sets);
   partition_kernel<<<tiles, kPartitionThreads, kTileBytes, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("partition_kernel"));
+  // A bin's last tile may be short, so bins add up to one tile each to those that full ones would
+  // take; blocks past the last tile return at once.
   const dim3 places(blocks(shape.count, kPlaceTile) + bins, sets);
   count_buckets_kernel<<<places, kPlaceThreads, 0, queue>>>(shape);
   CUZK_TRY_STATUS(device::launched("count_buckets_kernel"));

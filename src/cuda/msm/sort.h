@@ -39,17 +39,21 @@ struct SortedSets {
   std::uint16_t* record_fine = nullptr;    // [set][capacity], scratch
   std::uint32_t* coarse = nullptr;         // [set][kCoarseWords], scratch
 
+  // Counts, offsets, cursors and first tiles of the bins, each with room for an end.
   static constexpr std::size_t kCoarseWords = 4 * ((std::size_t{1} << kCoarseBitsMax) + 1);
 };
 
-// Takes the arrays for `set_count` sets of `capacity` entries.
+// Takes the arrays for `set_count` sets of `capacity` entries. bucket_count is a power of two. 10
+// bytes an entry and 8 a bucket, of which points and bucket_offset are what a sort leaves.
 SortedSets take_sorted_sets(device::Arena& arena, std::size_t capacity, std::size_t bucket_count,
                             int set_count);
 
 // Sets that one call may sort: their counters share one block's memory.
 inline constexpr int kSortSetsMax = 24;
 
-// Sorts sets [first_set, first_set + set_count) of `layout`. Queued on the stream.
+// Sorts sets [first_set, first_set + set_count) of `layout`. Queued on the stream. Entries whose
+// digit is zero are left out, so a set's last offset says how many there are. The order inside a
+// bucket is not the same from run to run.
 base::Status sort_sets(const device::Stream& stream, const SortedSets& sorted,
                        const WindowLayout& layout, const ScalarParams& params,
                        const SortedScalars& scalars);

@@ -22,7 +22,18 @@ inline constexpr int kPlaceThreads = 512;
 inline constexpr int kPlacePerThread = 24;  // with counters below the 99 KiB of small cards
 inline constexpr int kPlaceTile = kPlaceThreads * kPlacePerThread;
 inline constexpr int kPlaceShared = kPlaceTile * 6;  // bytes: a point and a bucket each
+static_assert(kPartitionThreads >= 1 << kCoarseBitsMax && kScanThreads >= 1 << kCoarseBitsMax,
+              "a thread a bin");
+static_assert(kPlaceShared + (8 << kFineBitsMax) <= 99 << 10,
+              "place_points_kernel fits small cards");
+static_assert(kPartitionTile * 8 + (12 << kCoarseBitsMax) <= 99 << 10, "partition_kernel does too");
+static_assert(kFineBitsMax <= 16, "record_fine is of 16 bits");
+static_assert(kDigitThreads % 32 == 0 && kPlaceThreads % 32 == 0 && kScanBucketThreads % 32 == 0,
+              "as block_exclusive_sum wants");
 
+// What all kernels of a sort are given, by value; pointers are those of SortedSets. `digits` and
+// the sorted points are the same array: digits are read for the last time before points are
+// written.
 struct SortShape {
   std::size_t capacity, bucket_count;
   std::size_t scalar_count, count;  // entries a set: scalars times tables
@@ -66,6 +77,7 @@ static __global__ void __launch_bounds__(kDigitThreads)
   for (int k = 0; k < kDigitsPerThread; ++k) {
     const std::size_t i = first + k * kDigitThreads + threadIdx.x;
     if (i >= shape.scalar_count) break;
+    // Two loads of 16 bytes a scalar; its digits are all cut while it is in registers.
     const ulonglong2* words = reinterpret_cast<const ulonglong2*>(scalars) + 2 * i;
     const ulonglong2 low = words[0], high = words[1];
     std::uint64_t scalar[4] = {low.x, low.y, high.x, high.y};
@@ -121,6 +133,7 @@ static __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(Sor
   for (int i = threadIdx.x; i < bins; i += blockDim.x) count[i] = 0;
   __syncthreads();
   const std::size_t first = std::size_t{blockIdx.x} * kPartitionTile;
+  // Two loops, so that the loads are all on their way before the first atomic waits for one.
   std::uint32_t digit[kPartitionPerThread], rank[kPartitionPerThread];
   CUZK_UNROLL for (int k = 0; k < kPartitionPerThread; ++k) {
     const std::size_t i = first + k * kPartitionThreads + threadIdx.x;
@@ -135,6 +148,8 @@ static __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(Sor
   std::uint32_t total;
   const std::uint32_t mine = bin < bins ? count[bin] : 0;
   const std::uint32_t offset = block_exclusive_sum(mine, total);
+  // `base` leads from a place in the tile to one in the bin: a bin's records of a tile stay
+  // together.
   if (bin < bins) {
     start[bin] = offset;
     base[bin] = mine == 0 ? 0 : atomicAdd(&shape.coarse_cursor(w)[bin], mine) - offset;
@@ -164,6 +179,8 @@ struct PlaceTile {
   int bin;
   std::size_t first, last;
 };
+// By halving over the bins' first tiles: blocks are not told which bin is theirs, as the host does
+// not know how long bins are.
 __device__ inline bool find_place_tile(const SortShape& shape, int w, PlaceTile& tile) {
   const std::uint32_t* tiles = shape.tile_offset(w);
   const int bins = 1 << shape.coarse_bits;
@@ -183,6 +200,7 @@ __device__ inline bool find_place_tile(const SortShape& shape, int w, PlaceTile&
   return true;
 }
 
+// How many records of the tile go to each bucket of its bin.
 __device__ inline void count_tile(const SortShape& shape, int w, const PlaceTile& tile,
                                   std::uint32_t* counter) {
   for (int i = threadIdx.x; i < 1 << shape.fine_bits; i += blockDim.x) counter[i] = 0;

@@ -13,6 +13,7 @@
 
 namespace cuzk::cuda::msm {
 
+// Terms [first, first + count) of the whole sum.
 struct TermRange {
   std::size_t first = 0, count = 0;
 };
@@ -35,11 +36,14 @@ inline std::vector<TermRange> split_terms(std::size_t count, std::span<const dou
   }
   for (std::size_t i = 0; i < rates.size(); ++i) {
     before += rates[i];
+    // Running sums instead of single shares: rounding then never leaves a gap or an overlap.
     auto end = static_cast<std::size_t>(static_cast<double>(count) * (before / total));
     if (i >= last_working || end > count) end = count;
+    CUZK_ASSERT(end >= first);
     out.push_back({first, end - first});
     first = end;
   }
+  CUZK_ASSERT(first == count);
   return out;
 }
 

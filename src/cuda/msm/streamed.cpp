@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "cuda/msm/chunk_schedule.h"
 
 namespace cuzk::cuda::msm {
 namespace {
 
-// Parts of an arena begin at multiples of this.
+// Parts of an arena begin at multiples of this: sizes that are added up here are taken there.
 constexpr std::uint64_t kAlignmentBytes = 256;
 std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
@@ -32,6 +33,7 @@ std::vector<std::size_t> chunks_of(const MsmPlan& plan, bool sorts_first) {
   return chunk_schedule(plan.count, plan.part_count_max, growth_of<G>(plan), first_max);
 }
 
+// What the sorted entries of all chunks take, each as a part of an arena.
 template <class G>
 std::uint64_t sorted_bytes(const MsmPlan& plan, const std::vector<std::size_t>& chunks) {
   std::uint64_t bytes = 0;
@@ -39,6 +41,7 @@ std::uint64_t sorted_bytes(const MsmPlan& plan, const std::vector<std::size_t>& 
   return bytes;
 }
 
+// The first `count` elements of untyped memory.
 template <class T>
 device::DeviceSpan<T> typed(device::DeviceSpan<std::byte> bytes, std::size_t count) {
   CUZK_ASSERT(count <= bytes.size / sizeof(T));
@@ -58,6 +61,7 @@ std::uint64_t BaseFeed<G>::staging_bytes(const HostBases<G>& bases, std::size_t 
   return 2 * aligned(chunk_count_max * sizeof(cuzk::curve::Affine<G>));
 }
 
+// Both blocks are as long as the largest chunk, so that any chunk may come to either.
 template <class G>
 base::Result<BaseFeed<G>> BaseFeed<G>::create(const device::Stream& compute,
                                               const device::Stream& copy, HostBases<G> bases,
@@ -88,6 +92,7 @@ base::Result<BaseFeed<G>> BaseFeed<G>::create(const device::Stream& compute,
     }
     CUZK_TRY(block.filled, device::Event::create());
     CUZK_TRY(block.free, device::Event::create());
+    // Behind whatever used the blocks before: the first upload waits for that.
     CUZK_TRY_STATUS(compute.record(block.free));
   }
   return feed;
@@ -96,16 +101,19 @@ base::Result<BaseFeed<G>> BaseFeed<G>::create(const device::Stream& compute,
 // Uploads the chunk after the current one to the block whose turn it is.
 template <class G>
 base::Status BaseFeed<G>::upload() {
+  CUZK_ASSERT(compute_ != nullptr && copy_ != nullptr && turn_ < blocks_.size());
   const std::size_t first = current_.first + current_.bases.size;
   const std::size_t count = begun_ < chunk_counts_.size() ? chunk_counts_[begun_] : 0;
   Block& block = blocks_[turn_];
   current_ = {first, {block.on_device.data, count}};
   if (count == 0) return base::ok_status();
+  CUZK_ASSERT(first + count <= bases_.count && count <= block.on_device.size);
   ++begun_;
   std::span<const cuzk::curve::Affine<G>> from;
   if (block.staging.empty()) {
     from = bases_.pinned.subspan(first, count);
   } else {
+    // The host may not write over bytes that a copy still reads.
     if (block.is_staging_busy) CUZK_TRY_STATUS(block.filled.synchronize());
     CUZK_TRY_STATUS(bases_.read(first, block.staging.first(count)));
     block.is_staging_busy = true;
@@ -130,7 +138,8 @@ base::Result<BaseChunk<G>> BaseFeed<G>::next() {
   return current_;
 }
 
-// Two blocks of scalars by turns, uploaded on the copy stream.
+// Two blocks of scalars by turns, uploaded on the copy stream. A turn is next(), kernels that read,
+// release(); with scalars on the device the blocks are empty and only release() is called.
 template <class G>
 class ScalarFeed {
  public:
@@ -150,6 +159,7 @@ class ScalarFeed {
   // Usable by what is queued on the compute stream until release().
   base::Result<device::DeviceSpan<const Scalar<G>>> next(std::span<const Scalar<G>> from) {
     Block& block = blocks_[turn_];
+    CUZK_ASSERT(from.size() <= block.on_device.size);
     CUZK_TRY_STATUS(copy_->wait(block.free));
     CUZK_TRY_STATUS(device::upload<Scalar<G>>(*copy_, block.on_device.first(from.size()), from));
     CUZK_TRY_STATUS(copy_->record(block.filled));
@@ -172,6 +182,8 @@ class ScalarFeed {
   std::size_t turn_ = 0;
 };
 
+// The sum is planned with its blocks as part of the scratch, then once more beside the sorted
+// entries if those are small enough to be worth their room.
 template <class G>
 base::Result<StreamedPlan> plan_streamed(const HostBases<G>& bases, bool scalars_on_host,
                                          const MsmPolicy& policy, std::size_t chunk_count_max) {
@@ -181,12 +193,17 @@ base::Result<StreamedPlan> plan_streamed(const HostBases<G>& bases, bool scalars
   const std::uint64_t term_bytes = 2 * sizeof(cuzk::curve::Affine<G>) + scalar_bytes;
   MsmPolicy plain = policy;
   plain.table_count = 1;
+  // Without tables of multiples: they would be as many times the bases to stream. Two blocks of
+  // bases (and of scalars) share the scratch with the sum, so each term of a part weighs
+  // term_bytes.
   CUZK_TRY(plan.msm, plan_parts<G>(bases.count, chunk_count_max, plain, term_bytes));
   plan.chunk_counts = chunks_of<G>(plan.msm, false);
   // Sorted entries of all chunks may take a quarter of the scratch.
   const std::uint64_t kept_bytes = sorted_bytes<G>(plan.msm, plan.chunk_counts);
   if (!scalars_on_host && plan.chunk_counts.size() > 1 &&
       kept_bytes <= policy.scratch_bytes_max / 4) {
+    // The sum is planned anew beside them. It may come out with other windows and so with other
+    // chunks; sorting first is taken only where all of that still fits.
     plain.scratch_bytes_max -= kept_bytes;
     CUZK_TRY(const MsmPlan beside, plan_parts<G>(bases.count, chunk_count_max, plain, term_bytes));
     const std::vector<std::size_t> chunks = chunks_of<G>(beside, true);
@@ -210,12 +227,13 @@ template <class G>
 base::Result<std::vector<device::DeviceSpan<std::byte>>> sort_chunks(
     const device::Stream& compute, const StreamedPlan& plan, const StreamedScalars<G>& scalars,
     device::DeviceSpan<std::byte> own, device::Arena& arena) {
+  CUZK_ASSERT(plan.sorts_first && scalars.on_device.size >= plan.msm.count);
   std::vector<device::DeviceSpan<std::byte>> sorted;
   std::size_t first = 0;
   for (const std::size_t count : plan.chunk_counts) {
     sorted.push_back(arena.take<std::byte>(sorted_part_bytes<G>(plan.msm, count)));
     Terms<G> terms;
-    terms.bases.size = count;
+    terms.bases.size = count;  // how many there will be; none is read
     terms.form = scalars.form;
     terms.scalars = scalars.on_device.subset(first, count);
     CUZK_TRY_STATUS(sort_part<G>(compute, plan.msm, terms, own, sorted.back()));
@@ -230,8 +248,11 @@ base::Result<cuzk::curve::Jacobian<G>> multiply_streamed(
     const HostBases<G>& bases, const StreamedScalars<G>& scalars,
     device::DeviceSpan<std::byte> scratch, std::span<std::byte> staging) {
   CUZK_ASSERT(scratch.size >= plan.scratch_bytes && bases.count == plan.msm.count);
+  CUZK_ASSERT((plan.scalars_on_host ? scalars.on_host.size() : scalars.on_device.size) >=
+              bases.count);
   if (bases.count == 0) return cuzk::curve::Jacobian<G>::infinity();
   const std::size_t chunk_count = plan.msm.part_count_max;
+  // In the order in which plan_streamed added them up.
   device::Arena arena(scratch);
   const auto own = arena.take<std::byte>(plan.msm.scratch_bytes);
   const auto sums = arena.take<std::byte>(plan.msm.sums_bytes);
@@ -240,6 +261,7 @@ base::Result<cuzk::curve::Jacobian<G>> multiply_streamed(
            BaseFeed<G>::create(compute, copy, bases, plan.chunk_counts, blocks, staging));
   CUZK_TRY(ScalarFeed<G> scalar_feed,
            ScalarFeed<G>::create(compute, copy, arena, plan.scalars_on_host ? chunk_count : 0));
+  // From here on all is queued: the host waits in feed.next() for staging alone, and for the sums.
   CUZK_TRY_STATUS(begin_parts<G>(compute, plan.msm, own));
   std::vector<device::DeviceSpan<std::byte>> sorted;
   if (plan.sorts_first) {

@@ -37,6 +37,8 @@ struct BaseChunk {
   device::DeviceSpan<const cuzk::curve::Affine<G>> bases;
 };
 
+// The chunks of one pass over the bases, for one thread. A failed upload ends it; also then what
+// was queued must be waited for before the blocks go.
 template <class G>
 class BaseFeed {
  public:
@@ -59,7 +61,8 @@ class BaseFeed {
   base::Result<BaseChunk<G>> next();
 
  private:
-  // A block's chunk has come (`filled`), and kernels are done with the one before (`free`).
+  // A block's chunk has come (`filled`), and kernels are done with the one before (`free`). The
+  // copy stream waits for `free` before it writes, the compute stream for `filled` before it reads.
   struct Block {
     device::DeviceSpan<cuzk::curve::Affine<G>> on_device;
     std::span<cuzk::curve::Affine<G>> staging;
@@ -77,7 +80,8 @@ class BaseFeed {
   std::array<Block, 2> blocks_;
 };
 
-// What a streamed sum needs beside its bases and scalars.
+// What a streamed sum needs beside its bases and scalars. The chunks' sizes sum to msm.count, none
+// is above msm.part_count_max.
 struct StreamedPlan {
   MsmPlan msm;  // in parts of the chunks
   std::vector<std::size_t> chunk_counts;
@@ -95,7 +99,8 @@ struct StreamedScalars {
   ScalarForm form = ScalarForm::kCanonical;
 };
 
-// Chunks have at most chunk_count_max bases, fewer where policy.scratch_bytes_max is short.
+// Chunks have at most chunk_count_max (at least 1) bases, fewer where policy.scratch_bytes_max is
+// short. Host arithmetic alone; kUnsupported as plan_parts.
 template <class G>
 base::Result<StreamedPlan> plan_streamed(const HostBases<G>& bases, bool scalars_on_host,
                                          const MsmPolicy& policy = {},

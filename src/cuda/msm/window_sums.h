@@ -9,6 +9,8 @@
 
 namespace cuzk::cuda::msm {
 
+// What returns a Status is queued on the stream and checks no size of memory: msm.cpp did.
+
 // With V_b the sum of the points of bucket b (digits b + 1): sum_b V_b and sum_b b V_b, whose
 // sum is the set's. `sums` of a plan are the first of all sets, then the second of all sets.
 template <class G>
@@ -27,7 +29,8 @@ base::Status clear_buckets(const device::Stream& stream, const MsmPlan& plan,
 // Bytes of the sorted entries of all sets for a part of `count` terms.
 template <class G>
 std::uint64_t kept_sort_bytes(const MsmPlan& plan, std::size_t count);
-// Sorts terms into `kept`, for sum_terms. Reads no bases.
+// Sorts terms into `kept`, for sum_terms. Reads no bases; the scratch is free again behind it, but
+// for the buckets.
 template <class G>
 base::Status sort_terms(const device::Stream& stream, const MsmPlan& plan,
                         const ScalarParams& params, const Terms<G>& terms,

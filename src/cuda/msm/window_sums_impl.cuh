@@ -19,6 +19,9 @@
 namespace cuzk::cuda::msm {
 namespace {
 
+static_assert(kSumThreads % 32 == 0);
+static_assert(MsmPlan::kPairRunShort <= MsmPlan::kPairRunLong);
+
 // Blocks for so many threads of the summing kernels.
 unsigned sum_blocks(std::size_t threads) {
   return static_cast<unsigned>((threads + kSumThreads - 1) / kSumThreads);
@@ -34,7 +37,8 @@ inline int chunk_log2_of(const MsmPlan& plan) {
   return chunk_log2;
 }
 
-// What the rounds of batched additions need. Points of one round are read by the next.
+// What the rounds of batched additions need. Points of one round are read by the next: two arrays
+// by turns, the second about half as long as the first, as every round halves.
 template <class T>
 struct PairArrays {
   AffinePoint<T>* points[2] = {};
@@ -80,9 +84,11 @@ struct WindowArrays {
   // Of the lists that were summed, to show empty buckets; null where buckets are cleared at first.
   const std::uint32_t* final_offsets = nullptr;
 
+  // Sums of a set after the first level of the reduction, the one with the most.
   static std::size_t chunks(std::size_t count, int chunk_log2) {
     return std::max<std::size_t>(1, count >> chunk_log2);
   }
+  // The order of taking is the layout: planning and running come by here with the same plan.
   WindowArrays(device::Arena& arena, const MsmPlan& plan) {
     const std::size_t sets = static_cast<std::size_t>(plan.sets_at_once);
     const std::size_t bucket_count = plan.layout.bucket_count_max();
@@ -128,6 +134,7 @@ struct KeptSort {
 inline base::Status halve_offsets(const device::Stream& stream, const std::uint32_t* offsets,
                                   std::size_t bucket_count, int windows, std::uint32_t* block_sums,
                                   std::uint32_t* out) {
+  // Blocks first sum, then one block a window turns the sums into offsets, then blocks write.
   const unsigned blocks = static_cast<unsigned>((bucket_count + kHalveBuckets - 1) / kHalveBuckets);
   CUZK_ASSERT(blocks <= kScanThreads);
   CUstream_st* queue = stream.handle();
@@ -186,6 +193,7 @@ base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPla
     const dim3 grid(static_cast<unsigned>(round.thread_count / kPairThreads), windows);
     pair_forward_kernel<<<grid, kPairThreads, kForwardBytes, stream.handle()>>>(round);
     CUZK_TRY_STATUS(device::launched("pair_forward_kernel"));
+    // Fewer threads than totals: each inverts once for its share, so inversions are few.
     const std::size_t totals = round.thread_count * static_cast<std::size_t>(windows);
     const std::size_t inverters =
         std::min<std::size_t>(totals, static_cast<std::size_t>(plan.policy.invert_threads));
@@ -195,6 +203,7 @@ base::Result<EntryLists<T>> add_pairs(const device::Stream& stream, const MsmPla
     CUZK_TRY_STATUS(device::launched("invert_kernel"));
     const bool is_wide = i == 0 && base_bytes >= plan.policy.wide_bytes_min;
     CUZK_TRY_STATUS(finish_pairs(stream, round, is_wide, windows));
+    // From here on a list is points in the order of their buckets, without indices.
     lists = {round.out, nullptr, round.out_offset, round.out_stride, lists.bucket_count};
   }
   return lists;
@@ -227,6 +236,7 @@ template <class T>
 base::Result<ReduceState> reduce_by_chunks(const device::Stream& stream, const MsmPlan& plan,
                                            const WindowArrays<T>& arrays,
                                            const XyzzPoint<T>* buckets, int sets) {
+  // Each level reads the other's arrays: turns change before every launch.
   ReduceLevel<T> level = {};
   level.sums = buckets;
   level.offsets = arrays.final_offsets;
@@ -262,6 +272,7 @@ template <class T>
 base::Status reduce_by_scan(const device::Stream& stream, const WindowArrays<T>& arrays, int sets,
                             const ReduceState& state, XyzzPoint<T>* sums_out,
                             XyzzPoint<T>* weighted_out) {
+  // log2(count) steps one addition deep make suffix sums, as many again fold them together.
   CUstream_st* queue = stream.handle();
   const std::size_t count = state.count;
   int turn = state.turn;
@@ -313,7 +324,8 @@ SortedScalars sorted_scalars(const MsmPlan& plan, const Terms<G>& terms) {
 
 }  // namespace
 
-// The same steps as sum_terms takes, over an arena that only counts.
+// The same steps as sum_terms takes, over an arena that only counts: what is planned is what is
+// taken.
 template <class G>
 std::uint64_t window_scratch_bytes(const MsmPlan& plan) {
   device::Arena arena;
@@ -321,6 +333,7 @@ std::uint64_t window_scratch_bytes(const MsmPlan& plan) {
   return arena.used_bytes();
 }
 
+// Zero bytes are infinity, so a memset empties them. Those of all sets: parts add to all.
 template <class G>
 base::Status clear_buckets(const device::Stream& stream, const MsmPlan& plan,
                            device::DeviceSpan<std::byte> scratch) {
@@ -339,6 +352,7 @@ std::uint64_t kept_sort_bytes(const MsmPlan& plan, std::size_t count) {
   return arena.used_bytes();
 }
 
+// Group after group into the kept lists; the group's own arrays are scratch for each.
 template <class G>
 base::Status sort_terms(const device::Stream& stream, const MsmPlan& plan,
                         const ScalarParams& params, const Terms<G>& terms,
@@ -356,6 +370,9 @@ base::Status sort_terms(const device::Stream& stream, const MsmPlan& plan,
   return base::ok_status();
 }
 
+// Group after group of sets, all in the same arrays: a group's kernels are queued behind those of
+// the group before. Whether in parts or not, runs add to buckets; in parts they begin from what is
+// there and the reduction is left to reduce_parts.
 template <class G>
 base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
                        const ScalarParams& params, const Terms<G>& terms,
@@ -402,6 +419,8 @@ base::Status sum_terms(const device::Stream& stream, const MsmPlan& plan,
   return base::ok_status();
 }
 
+// final_offsets stays null: over several parts no list says which buckets are empty, and those that
+// are hold infinity since clear_buckets.
 template <class G>
 base::Status reduce_parts(const device::Stream& stream, const MsmPlan& plan,
                           device::DeviceSpan<std::byte> scratch,

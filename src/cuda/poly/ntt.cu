@@ -34,8 +34,11 @@ inline unsigned blocks_for(std::size_t count) {
 
 // The largest transform that is offered; counts of blocks and tables are sized for it.
 constexpr std::size_t kSizeLog2Max = 28;
+static_assert(kSizeLog2Max <= 3 * kRootsLog2, "three passes reach the largest");
 // Up to this size a single thread evaluates the definition.
 constexpr int kSmallLog2 = 2;
+static_assert(kSmallLog2 < kElementsPerThreadLog2, "a pass's thread holds eight elements");
+static_assert(kBlock % 32 == 0 && kBlock <= 1024);
 
 // out[i] = first * base^i; a table that the policy leaves out is null and skipped.
 template <class F>
@@ -55,6 +58,7 @@ F root_of_order(const F& omega, std::size_t size_log2, std::size_t order_log2) {
   for (std::size_t i = order_log2; i < size_log2; ++i) root = root.squared();
   return std::bit_cast<F>(root);
 }
+// x^e and 1 / x, in variable time: roots and shifts are public.
 template <class F>
 F power(const F& x, std::uint64_t e) {
   return std::bit_cast<F>(to_device(x).pow(e));
@@ -107,6 +111,8 @@ base::Status Transform<F>::fill_side(const device::Stream& stream, const Side& s
   return fill_powers(stream, side.coset_high, high_count, shift_step, scale);
 }
 
+// Tables of both directions in one allocation; filling is queued: whoever uses them on
+// another stream waits for this one.
 template <class F>
 base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream, std::size_t size_log2,
                                                 const F& omega, const F& shift,
@@ -117,6 +123,7 @@ base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream, st
                            " elements; the largest is 2^" +
                            std::to_string(std::min(kSizeLog2Max, F::kTwoAdicity))};
   }
+  // Counted first, then taken from one allocation: take_side() runs twice over the same policy.
   Transform out;
   out.size_log2_ = size_log2;
   out.policy_ = policy;
@@ -140,6 +147,8 @@ base::Result<Transform<F>> Transform<F>::create(const device::Stream& stream, st
       out.fill_side(stream, out.forward_, omega, shift, std::bit_cast<F>(DeviceOf<F>::one())));
   CUZK_TRY_STATUS(
       out.fill_side(stream, out.inverse_, inverted(omega), inverted(shift), out.size_inverse_));
+  // A tile and its padding, four words in 32 elements (shared_index); asked for once here, as every
+  // pass of this policy takes at most as much.
   const int tile = 1 << policy.tile_log2;
   const int shared_bytes = (tile + (tile >> 5) * 4) * static_cast<int>(sizeof(F));
   CUZK_TRY_STATUS(device::allow_shared_bytes(
@@ -170,6 +179,7 @@ template <class F>
 base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<F> values,
                                Order order, Points points, bool is_inverse) const {
   CUZK_ASSERT(values.size == size());
+  // Natural to natural is the order without permutation, and a permutation.
   if (order == Order::kNatural) {
     CUZK_TRY_STATUS(run(stream, values, Order::kNaturalToReversed, points, is_inverse));
     return reverse_order(stream, values);
@@ -177,6 +187,7 @@ base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<
   const bool to_reversed = order == Order::kNaturalToReversed;
   const int k = static_cast<int>(size_log2_);
   const Side& side = is_inverse ? inverse_ : forward_;
+  // What all passes of the run share.
   NttPass<DeviceOf<F>> pass = {};
   pass.values = to_device(values.data);
   pass.size_log2 = k;
@@ -204,6 +215,8 @@ base::Status Transform<F>::run(const device::Stream& stream, device::DeviceSpan<
   // The division by the size hides in the table of the one pass that multiplies two powers.
   const bool hides_scale = scaling == Scaling::kConstant && side.high_scaled != nullptr;
   if (hides_scale) scaling = Scaling::kNone;
+  // Blocks shrink on the way to reversed order and grow on the way back, by the levels of each
+  // pass.
   int block_log2 = to_reversed ? k : 0;
   if (!to_reversed) std::reverse(levels.begin(), levels.end());
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -244,6 +257,8 @@ base::Status Transform<F>::inverse(const device::Stream& stream, device::DeviceS
   return run(stream, values, order, points, true);
 }
 
+// One pass, whose block is the tile itself: rows are the tile's, and the twiddle of a column
+// follows its number in the whole matrix.
 template <class F>
 base::Status Transform<F>::transform_columns(const device::Stream& stream,
                                              device::DeviceSpan<F> values, const ColumnTile& tile,
@@ -268,6 +283,8 @@ base::Status Transform<F>::transform_columns(const device::Stream& stream,
   pass.direct_log2 = std::min(k, policy_.direct_table_log2);
   pass.direct = k <= pass.direct_log2 ? to_device(side.direct) : nullptr;
   pass.powers = {to_device(side.low), to_device(side.high), table_split_log2(k)};
+  // scale() divides by the whole size over the coset; the rows' own transforms, which know nothing
+  // of that, divide by their length as well, so the columns give that much back.
   if (is_inverse) {
     const DeviceOf<F> two = DeviceOf<F>::from_u32(2);
     pass.scaling = Scaling::kConstant;
@@ -286,6 +303,7 @@ base::Status Transform<F>::transform_columns(const device::Stream& stream,
   return device::launched("ntt_pass_kernel");
 }
 
+// A pass of its own over a tile, where the transform's passes see too little of an index to scale.
 template <class F>
 base::Status Transform<F>::scale(const device::Stream& stream, device::DeviceSpan<F> values,
                                  const ColumnTile& tile, bool is_reversed, bool is_inverse) const {

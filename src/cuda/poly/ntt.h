@@ -29,7 +29,9 @@ struct ColumnTile {
   std::size_t first_column = 0;
 };
 
-// The tables of one domain on the current device; immutable after creation. F is a host field.
+// The tables of one domain on the current device; immutable after creation, so any number of
+// streams and threads may use them. F is a host field. create() queues the filling on its stream:
+// others wait for that stream before their first use.
 template <class F>
 class Transform {
  public:
@@ -69,11 +71,14 @@ class Transform {
   // Powers of omega or its inverse. Twiddles of blocks above the direct table's order are products
   // of one low and one high power.
   struct Side {
+    // Views of tables_. `direct` is there always; low and high are null where it reaches all
+    // orders.
     F *roots = nullptr, *direct = nullptr, *low = nullptr, *high = nullptr;
     F* high_scaled = nullptr;  // high / size, for inverse transforms
     F *coset_low = nullptr, *coset_high = nullptr;
     std::array<F, 3> eighth = {};  // EighthRoots (radix8.h)
   };
+  // The tables of one direction, taken in one order; called twice, to count and to take.
   Side take_side(device::Arena& arena, bool is_inverse) const;
   base::Status scale(const device::Stream& stream, device::DeviceSpan<F> values,
                      const ColumnTile& tile, bool is_reversed, bool is_inverse) const;
@@ -85,7 +90,7 @@ class Transform {
   std::size_t size_log2_ = 0;
   NttPolicy policy_;
   device::Buffer tables_;
-  F size_inverse_;
+  F size_inverse_;  // what inverse transforms over the domain multiply by, hidden in a table or not
   Side forward_, inverse_;
 };
 

@@ -34,7 +34,8 @@ struct PowerTable {
 // shift.
 enum class Scaling { kNone, kConstant, kPowers };
 
-// All that one launch needs, passed by value; pointers are to device memory.
+// All that one launch needs, passed by value; pointers are to device memory. Between passes values
+// are lazy, below 2 p, in memory too; the last one brings them below p.
 template <class T>
 struct NttPass {
   T* values;
@@ -154,6 +155,7 @@ __device__ inline void load_tile(const NttPass<T>& pass, std::size_t first_colum
   }
 }
 
+// The opposite: twiddled and scaled where the pass says so, then to memory.
 template <int kRadixLog2, class T>
 __device__ inline void store_tile(const NttPass<T>& pass, std::size_t first_column, T (&v)[8],
                                   int local_log2, bool twiddles) {
@@ -177,6 +179,7 @@ __device__ inline void write_shared(const NttPass<T>& pass, field::Word* shared,
     CUZK_UNROLL for (int w = 0; w < T::W; ++w) shared[w * plane + i] = v[x].word[w];
   }
 }
+// The caller puts barriers between writing and reading.
 template <int kRadixLog2, class T>
 __device__ inline void read_shared(const NttPass<T>& pass, const field::Word* shared, int plane,
                                    T (&v)[8], int local_log2) {
@@ -202,6 +205,7 @@ __device__ inline void with_radix(int radix_log2, Work work) {
   }
 }
 
+// The bits of a slot's number in opposite order: the frequency that it holds after its round.
 __device__ constexpr int reversed_slot(int t, int radix_log2) {
   int out = 0;
   for (int i = 0; i < radix_log2; ++i) out |= (t >> i & 1) << (radix_log2 - 1 - i);
@@ -252,6 +256,9 @@ __device__ inline void butterfly_round(const NttPass<T>& pass, T (&v)[8], int lo
   if constexpr (kToReversed) twiddle_round<kRadixLog2>(pass, v, local_log2);
 }
 
+// One pass over one tile a block: load, rounds of radix 8 (or what is left of the levels) with
+// exchanges through shared memory between them, store. Each element is read and written once; the
+// block's threads own the tile alone, so blocks need no order among them.
 template <bool kToReversed, class T>
 __global__ void __launch_bounds__(kThreadsMax, kBlocksPerMultiprocessor)
     ntt_pass_kernel(const NttPass<T> pass) {
@@ -351,6 +358,7 @@ __global__ void scale_tile_kernel(const NttPass<T> pass, std::size_t count, int 
   pass.values[i] = pass.coset.times_power(pass.values[i], index).normalised();
 }
 
+// Swaps each pair once: the thread of the smaller index does it, fixed points are left alone.
 template <class T>
 __global__ void reverse_order_kernel(T* values, int size_log2) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;

@@ -19,7 +19,7 @@ CUZK_HD CUZK_INLINE T product(const T& lazy, const T& factor) {
   return T::called_lazy_product(factor, lazy);
 }
 
-// (a, b) to (a + b, a - b).
+// (a, b) to (a + b, a - b), both lazy again.
 template <class T>
 CUZK_HD CUZK_INLINE void butterfly(T& a, T& b) {
   const T sum = T::lazy_sum(a, b);
@@ -32,6 +32,7 @@ template <class T>
 struct EighthRoots {
   T i, c, s;
 
+  // w has the exact order eight, so that 1 / w = w^7 = -w^3.
   CUZK_HD static EighthRoots of(const T& w) {
     const T square = w.squared(), cube = square * w;
     const T half = (T::one() + T::one()).inverse();
@@ -58,7 +59,7 @@ CUZK_HD CUZK_INLINE void eight_to_reversed(T (&v)[8], const EighthRoots<T>& root
   butterfly(v[6], v[7]);
 }
 
-// v[j] = sum_t v[t] w^(j f): the transpose.
+// v[j] = sum_t v[t] w^(j f): the transpose, the same butterflies and products in opposite order.
 template <class T>
 CUZK_HD CUZK_INLINE void eight_from_reversed(T (&v)[8], const EighthRoots<T>& roots) {
   CUZK_UNROLL for (int k = 0; k < 8; k += 2) butterfly(v[k], v[k + 1]);

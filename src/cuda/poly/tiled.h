@@ -18,11 +18,14 @@
 
 namespace cuzk::cuda::poly {
 
+// plan_tiles for elements of F; the plan of create() below.
 template <class F>
 TiledPlan plan_tiled(std::size_t size_log2, std::uint64_t scratch_bytes_max) {
   return plan_tiles(size_log2, sizeof(F), scratch_bytes_max);
 }
 
+// The tables of both passes on the current device; immutable after creation, so several threads may
+// run it, each with streams and scratch of its own.
 template <class F>
 class TiledTransform {
  public:
@@ -53,7 +56,7 @@ class TiledTransform {
   device::DeviceSpan<F> tile_of(const Run& run, std::size_t turn) const;
 
   TiledPlan plan_;
-  Transform<F> whole_, row_;
+  Transform<F> whole_, row_;  // of 2^size_log2 and of 2^tile_log2; no row_ where one tile holds all
 };
 
 extern template class TiledTransform<cuzk::field::bls12_381::Fr>;

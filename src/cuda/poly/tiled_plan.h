@@ -1,9 +1,14 @@
 // Which tiles a transform from the host works in: plain arithmetic, for any build.
+//
+// Larger tiles cost no more copies and make longer runs of each column's rows, so the largest that
+// fit are taken.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+
+#include "base/check.h"
 
 namespace cuzk::cuda::poly {
 
@@ -12,6 +17,7 @@ struct TiledPlan {
   std::size_t size_log2 = 0, tile_log2 = 0;
   std::uint64_t scratch_bytes = 0;
 
+  // Rows of the matrix whose rows are tiles: 0 where one tile holds all.
   std::size_t row_log2() const { return size_log2 - tile_log2; }
 };
 
@@ -29,6 +35,7 @@ inline TiledPlan plan_tiles(std::size_t size_log2, std::uint64_t element_bytes,
     --plan.tile_log2;
   }
   plan.scratch_bytes = 2 * element_bytes << plan.tile_log2;
+  CUZK_ASSERT(plan.tile_log2 >= kTileLog2Min && plan.row_log2() <= kLevelsMax);
   return plan;
 }
 

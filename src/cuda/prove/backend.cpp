@@ -2,7 +2,8 @@
 //
 // Keys with their circuits are loaded once and kept, the least recently used leaving first when a
 // new one or a proof wants their room. A proof takes a lane, then its whole workspace at once, so
-// that proofs that wait for memory hold none.
+// that proofs that wait for memory hold none. What makes a backend (make_backend, list_devices,
+// test_device) is here too, in builds with CUDA; no_cuda.cpp has it for the others.
 #include "cuda/backend.h"
 
 #include "base/scratch.h"

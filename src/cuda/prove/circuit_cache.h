@@ -1,5 +1,8 @@
 // Keys and circuits on one device as its backends ask for them: what is loaded, what a proof takes
 // beside it, and what is done where that does not fit. key_shelf.h has the order of who leaves.
+//
+// Here the shelf's untyped items get their type back: an item's owner is the cache that put it
+// there, which is of one curve. Backends of one device and of several have one cache a device.
 #pragma once
 
 #include <memory>

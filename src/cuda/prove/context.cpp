@@ -1,9 +1,16 @@
 // Contexts by device index; the last user's end closes one.
+//
+// The ledger says who may have memory, the pool gives it. Memory for long (keys) is admitted or
+// refused at once; memory for a proof waits in line, in order of arrival, whatever its size: a
+// large proof is not starved by small ones, and as who waits holds no memory of the kind, somebody
+// ends.
 #include "cuda/prove/context.h"
 
 #include <algorithm>
 #include <map>
 #include <mutex>
+
+#include "base/check.h"
 
 namespace cuzk::cuda::prove {
 namespace {
@@ -15,11 +22,14 @@ constexpr std::uint64_t kPoolLimitLeast = std::uint64_t{256} << 20;
 // Under a limit, this part of it is left to the pool's own rounding.
 constexpr std::uint64_t kRoundingPart = 32;
 
+// One context a device while anybody uses it. The map does not keep them alive; its lock is held
+// while one is opened, so that two openers cannot both measure the same free memory.
 struct OpenContexts {
   std::mutex mutex;
   std::map<int, std::weak_ptr<Context>> by_index;
 };
 
+// Of the process, as the ledger's accounts are.
 OpenContexts& open_contexts() {
   static OpenContexts all;
   return all;
@@ -41,6 +51,7 @@ base::Result<std::shared_ptr<Context>> Context::open(const device::DeviceInfo& i
   CUZK_TRY_STATUS(device::use_device(info));
   std::shared_ptr<Context> context(new Context(info, limit_bytes));
   CUZK_TRY(const std::uint64_t free_bytes, device::memory_free_bytes());
+  // What is free now is the budget for good: what others give back later is not counted in.
   const std::uint64_t usable_bytes = free_bytes - std::min(free_bytes, kReserveBytes);
   std::uint64_t pool_limit_bytes = 0;
   context->budget_bytes_ = usable_bytes;
@@ -49,6 +60,7 @@ base::Result<std::shared_ptr<Context>> Context::open(const device::DeviceInfo& i
     pool_limit_bytes = std::max(limit_bytes, kPoolLimitLeast);
   }
   CUZK_TRY(context->pool_, device::MemoryPool::create(info.index, pool_limit_bytes));
+  CUZK_ASSERT(context->budget_bytes_ <= usable_bytes);
   base::Ledger::process().set_budget(context->account_, context->budget_bytes_);
   all.by_index[info.index] = context;
   return context;
@@ -58,6 +70,7 @@ void CountedBuffer::Release::operator()(Context* context) const noexcept {
   context->proof_memory_is_free();
 }
 
+// The permit goes back by its own destructor where the pool refuses what the ledger let in.
 base::Result<CountedBuffer> Context::take(base::Permit permit, const device::Stream& stream,
                                           std::uint64_t bytes) const {
   CountedBuffer out;
@@ -66,6 +79,7 @@ base::Result<CountedBuffer> Context::take(base::Permit permit, const device::Str
   return out;
 }
 
+// The ledger before the pool, here and below: what it refuses never touches the device.
 base::Result<CountedBuffer> Context::allocate(const device::Stream& stream, std::uint64_t bytes,
                                               base::MemoryCategory category,
                                               std::string_view owner) const {
@@ -80,6 +94,8 @@ base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
                               account_};
   std::unique_lock lock(mutex_);
   const auto place = line_.insert(line_.end(), ++arrival_count_);
+  // The first in line asks the ledger at each change. With no holder left nobody's end can help,
+  // and the refusal is the answer; the next in line then asks for itself.
   base::Result<base::Permit> permit = base::Permit();
   const bool is_decided = changed_.wait(lock, stop, [&] {
     if (line_.begin() != place) return false;
@@ -87,6 +103,7 @@ base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
     return permit.ok() || holder_count_ == 0;
   });
   line_.erase(place);
+  // Counted before the lock is given up: else the next in line could take "no holder" for true.
   if (is_decided && permit.ok()) ++holder_count_;
   lock.unlock();
   changed_.notify_all();
@@ -94,6 +111,8 @@ base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
     return base::Error{base::ErrorKind::kCancelled, "cancelled while waiting for device memory"};
   }
   if (!permit.ok()) return permit.error();
+  // From here on a failure, too, ends as a holder: the count goes down and those who wait look
+  // again.
   std::unique_ptr<Context, CountedBuffer::Release> release(this);
   CUZK_TRY(CountedBuffer out, take(std::move(permit).value(), stream, bytes));
   out.release_ = std::move(release);
@@ -103,11 +122,14 @@ base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
 void Context::proof_memory_is_free() noexcept {
   {
     const std::lock_guard lock(mutex_);
+    CUZK_ASSERT(holder_count_ > 0);
     --holder_count_;
   }
   changed_.notify_all();
 }
 
+// By the ledger's own figures, so that a key that another backend of the device holds counts. A
+// moment's answer: what is planned by it is admitted, or not, later.
 std::uint64_t Context::room_bytes() const {
   std::uint64_t used = 0;
   for (const auto& owner : base::Ledger::process().snapshot().owners) {

@@ -23,6 +23,8 @@ namespace cuzk::cuda::prove {
 class Context;
 
 // Device memory with the permit that pays for it. Movable; freed in the order of its stream.
+// Members go from the last to the first: the memory, then its permit, then the word to the context
+// that lets the next proof in.
 class CountedBuffer {
  public:
   CountedBuffer() = default;
@@ -69,7 +71,8 @@ class Context {
   base::Result<CountedBuffer> allocate(const device::Stream& stream, std::uint64_t bytes,
                                        base::MemoryCategory category, std::string_view owner) const;
   // Memory for one proof: waits in line while other proofs hold what it lacks. kResourceExhausted
-  // when none does and there still is no room.
+  // when none does and there still is no room, kCancelled when `stop` asks first. Who holds such
+  // memory of this device already could wait for itself.
   base::Result<CountedBuffer> wait_allocate(const device::Stream& stream, std::uint64_t bytes,
                                             std::stop_token stop);
   // Proofs that hold memory now.
@@ -77,7 +80,7 @@ class Context {
     const std::lock_guard lock(mutex_);
     return holder_count_;
   }
-  // What keys and circuits leave to proofs.
+  // What keys and circuits leave to proofs: the budget less all that is no proof's.
   std::uint64_t room_bytes() const;
 
  private:
@@ -96,12 +99,13 @@ class Context {
   std::uint64_t budget_bytes_ = 0;
   device::MemoryPool pool_;
 
-  mutable std::mutex mutex_;
+  // A proof waits (in line_, without memory), then holds (in holder_count_) until its buffer goes.
+  mutable std::mutex mutex_;  // of the three below; keys_ has its own
   std::condition_variable_any changed_;
   std::list<std::uint64_t> line_;  // proofs that wait, in order of arrival
   std::uint64_t arrival_count_ = 0;
   unsigned holder_count_ = 0;  // proofs that hold memory
-  KeyShelf keys_;
+  KeyShelf keys_;              // last: its items go before the pool that they are from
 };
 
 }  // namespace cuzk::cuda::prove

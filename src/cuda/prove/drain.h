@@ -11,6 +11,8 @@
 namespace cuzk::cuda::prove {
 
 // Streams have synchronize(); what it says was seen by who waited for a result, or is told next.
+// They outlive it. It waits for all of them, whatever the first says: on a lost device each returns
+// at once.
 template <class... Streams>
 class Drain {
  public:

@@ -1,5 +1,8 @@
 // Kernels of evaluation.h. A row of the usual few terms takes one thread; a long one takes a warp,
 // whose lanes' sums are folded by shuffles.
+//
+// Rows are read once and their values written once, in order; what is gathered is the witness, most
+// of which is bits.
 #include <bit>
 
 #include "cuda/device/error.h"
@@ -16,11 +19,14 @@ using DeviceOf = field::WordField<typename F::Params>;
 
 constexpr int kThreads = 128;
 constexpr unsigned kWarp = 32;
+static_assert(kThreads % kWarp == 0, "a warp a long row");
+static_assert(kLongRow >= kWarp, "a long row has a term for every lane");
 
 unsigned blocks_for(std::uint64_t count, unsigned per_block) {
   return static_cast<unsigned>((count + per_block - 1) / per_block);
 }
 
+// The same arrays under the device's type of elements: one layout, so nothing is converted.
 template <class F>
 RunView<DeviceOf<F>> to_device(const RunView<F>& run) {
   return {run.bits, run.mask, run.rank, reinterpret_cast<const DeviceOf<F>*>(run.scalars),
@@ -32,11 +38,13 @@ WitnessView<DeviceOf<F>> to_device(const WitnessView<F>& witness) {
           to_device(witness.aux)};
 }
 
+// Each row has one writer in a launch, so multiplying into it is no race.
 template <class T>
 __device__ CUZK_INLINE void put_row(T* place, RowUse use, const T& value) {
   *place = use == RowUse::kStore ? value : place->times(value);
 }
 
+// A thread a stored row and copy (blockIdx.y); long rows are left to the other kernel.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     evaluate_rows_kernel(const WitnessView<T> witness, const T* coefficients, const MatrixRows rows,
@@ -64,6 +72,7 @@ __device__ T warp_sum(T value) {
   return value;
 }
 
+// A warp a long row and copy. All lanes take part in the fold, also those whose terms are out.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     evaluate_long_rows_kernel(const WitnessView<T> witness, const T* coefficients,
@@ -79,12 +88,14 @@ __global__ void __launch_bounds__(kThreads)
   if (lane == 0) put_row(out + rows.block.first_row + copy * rows.block.row_step + i, use, sum);
 }
 
+// Pointwise; `out` may be `a`.
 template <class T>
 __global__ void multiply_kernel(T* out, const T* a, const T* b, std::size_t count) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i < count) out[i] = a[i] * b[i];
 }
 
+// `scale` is a plain integer in the place of a Montgomery form: see quotient_integers.
 template <class T>
 __global__ void quotient_kernel(T* product, const T* c, T scale, std::size_t count) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
@@ -94,9 +105,11 @@ __global__ void quotient_kernel(T* product, const T* c, T scale, std::size_t cou
 
 }  // namespace
 
+// Short rows and long ones by a kernel each; neither is launched for nothing.
 template <class F>
 base::Status evaluate_rows(const device::Stream& stream, const WitnessView<F>& witness,
                            const F* coefficients, const MatrixRows& rows, RowUse use, F* out) {
+  static_assert(sizeof(DeviceOf<F>) == sizeof(F) && sizeof(r1cs::Term) % 4 == 0);
   const auto view = to_device(witness);
   const auto* table = reinterpret_cast<const DeviceOf<F>*>(coefficients);
   auto* target = reinterpret_cast<DeviceOf<F>*>(out);

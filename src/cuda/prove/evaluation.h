@@ -25,19 +25,20 @@ struct MatrixRows {
   std::uint32_t long_row_count = 0;
 };
 
-// Longer rows are shared by the lanes of a warp.
+// Longer rows are shared by the lanes of a warp: one thread would hold up its warp for their
+// length.
 inline constexpr std::uint64_t kLongRow = 32;
 
-// What becomes of a row's value.
+// What becomes of a row's value. The second forms c = a b in place, where there is no third buffer.
 enum class RowUse { kStore, kMultiplyInto };
 
 // out[r] = <row r, witness>, or out[r] *= it, for the rows r that `rows` stands for; `out` is the
-// vector of all rows.
+// vector of all rows. At most 65535 copies a block.
 template <class F>
 base::Status evaluate_rows(const device::Stream& stream, const WitnessView<F>& witness,
                            const F* coefficients, const MatrixRows& rows, RowUse use, F* out);
 
-// a[i] *= b[i].
+// a[i] *= b[i]. Here and below sizes are equal, and the results are the host's, bit for bit.
 template <class F>
 base::Status multiply_pointwise(const device::Stream& stream, device::DeviceSpan<F> a,
                                 device::DeviceSpan<const F> b);

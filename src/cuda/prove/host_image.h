@@ -1,5 +1,8 @@
 // What is to lie in one stretch of device memory, put together from arrays of the host: whole, or a
 // piece at a time when there is too little memory for copies to hold it all.
+//
+// So a witness is packed once, into memory that the card reads at full speed, and its device form
+// is nowhere else on the host.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+
 namespace cuzk::cuda::prove {
 
-// Views: the arrays must outlive it.
+// Views: the arrays must outlive it. Filled by one thread; write() then changes nothing and may be
+// called for any pieces in any order.
 class HostImage {
  public:
   // Writes elements [first, first + size) of an array to memory that is aligned for them.
@@ -22,11 +28,14 @@ class HostImage {
   template <class T>
   void add(std::uint64_t offset, std::span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
+    CUZK_DEBUG_ASSERT(values.empty() || is_free(offset, values.size_bytes()));
     if (!values.empty()) parts_.push_back({offset, std::as_bytes(values), values.size_bytes(), {}});
   }
   // The same for `count` words that are made when they are written, by several threads at once.
   // `offset` is a multiple of four, and so is each end of what write() is asked for.
   void add_words(std::uint64_t offset, std::size_t count, WriteWords make) {
+    CUZK_ASSERT(offset % sizeof(std::uint32_t) == 0 && (make || count == 0));
+    CUZK_DEBUG_ASSERT(count == 0 || is_free(offset, count * sizeof(std::uint32_t)));
     if (count != 0) parts_.push_back({offset, {}, count * sizeof(std::uint32_t), std::move(make)});
   }
 
@@ -41,6 +50,12 @@ class HostImage {
     std::uint64_t size_bytes = 0;
     WriteWords make;
   };
+  bool is_free(std::uint64_t offset, std::uint64_t size_bytes) const {
+    for (const Part& part : parts_) {
+      if (offset < part.offset + part.size_bytes && part.offset < offset + size_bytes) return false;
+    }
+    return true;
+  }
   std::vector<Part> parts_;
 };
 

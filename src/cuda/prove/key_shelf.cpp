@@ -1,4 +1,8 @@
 // Everything changes under one lock and tells all who wait; loads run outside of it.
+//
+// Keys are few, as they take gigabytes, and a proof changes little here, so entries are a list that
+// is searched and every change wakes everybody to look again: no wake-up can miss the one who could
+// go on.
 #include "cuda/prove/key_shelf.h"
 
 #include <string>

@@ -15,6 +15,7 @@
 namespace cuzk::cuda::prove {
 namespace {
 
+// Long enough for two passes and for many blocks, short enough for about a second in all.
 constexpr std::size_t kTransformLog2 = 20;
 constexpr std::size_t kSumLength = std::size_t{1} << 16;
 constexpr std::size_t kCircuitSteps = 300;
@@ -26,6 +27,7 @@ class Sequence {
   explicit Sequence(std::uint64_t seed) : value_(F::from_u64(seed)), step_(F::generator()) {
     for (int i = 0; i < 8; ++i) step_ = step_.squared() + F::one();
   }
+  // A linear congruence, x -> a x + 1, over the field.
   F next() {
     value_ = value_ * step_ + F::one();
     return value_;
@@ -35,11 +37,13 @@ class Sequence {
   F value_, step_;
 };
 
+// kUnavailable: whoever asked goes on as with a device that is lost.
 base::Error wrong(const std::string& what) {
   return {base::ErrorKind::kUnavailable,
           "the known-answer test of " + what + " gave a wrong result"};
 }
 
+// A copy of `values` on the device, which has arrived: the vector may go.
 template <class T>
 base::Result<device::Buffer> on_device(const device::Stream& stream, const std::vector<T>& values) {
   CUZK_TRY(auto buffer, device::Buffer::create(values.size() * sizeof(T)));
@@ -48,6 +52,7 @@ base::Result<device::Buffer> on_device(const device::Stream& stream, const std::
   return buffer;
 }
 
+// Forth from natural to reversed order and back: one value by Horner's rule, then all coefficients.
 template <class F>
 base::Status test_transform(const device::Stream& stream) {
   using poly::Order;
@@ -59,7 +64,8 @@ base::Status test_transform(const device::Stream& stream) {
   CUZK_TRY(const auto buffer, on_device(stream, coefficients));
   const auto span = buffer.template span<F>(n);
   CUZK_TRY_STATUS(transform.forward(stream, span, Order::kNaturalToReversed));
-  // Index 1 reversed is n / 2, where the value at omega^(n / 2) = -1 lies.
+  // Index 1 reversed is n / 2, where the value at omega^(n / 2) = -1 lies. Every coefficient goes
+  // into it; what is wrong elsewhere shows on the way back.
   F value;
   CUZK_TRY_STATUS(device::download<F>(stream, {&value, 1}, span.subset(1, 1)));
   CUZK_TRY_STATUS(transform.inverse(stream, span, Order::kReversedToNatural));
@@ -89,6 +95,7 @@ base::Status test_sum(const device::Stream& stream, int affine_rounds) {
     weight += scalar * F::from_u64(i + 1);
   }
   CUZK_TRY(const auto scalars_on, on_device(stream, scalars));
+  // Rounds of batched additions by force: a sum of this length would do without them.
   msm::MsmPolicy policy;
   policy.affine_rounds_max = affine_rounds;
   policy.affine_count_min = 1;
@@ -144,10 +151,12 @@ class SampleCircuit {
   using Row = std::vector<r1cs::Term>;
   static constexpr std::uint32_t kPlus = 0, kMinus = 1, kLarge = 2;
 
+  // A new auxiliary variable of that value; its column.
   std::uint32_t add(const F& value) {
     assignment_->aux.push_classified(value);
     return shape_->input_count + shape_->aux_count++;
   }
+  // The constraint <a, z> <b, z> = <c, z>.
   void row(const Row& a, const Row& b, const Row& c) {
     const auto append = [](r1cs::SparseMatrix& matrix, const Row& terms) {
       matrix.terms.insert(matrix.terms.end(), terms.begin(), terms.end());
@@ -172,6 +181,7 @@ base::Status test_proofs(groth16::Backend<C>& backend) {
   const SampleCircuit<Fr> circuit;
   const auto cpu = groth16::make_cpu_backend<C>();
   for (const auto convention : {QapConvention::kCoefficients, QapConvention::kOddCosetLagrange}) {
+    // Fixed secrets: a key for this test alone, which proves nothing to anybody.
     groth16::ToxicWaste<C> waste;
     waste.alpha = Fr::from_u64(2);
     waste.beta = Fr::from_u64(3);
@@ -191,6 +201,8 @@ base::Status test_proofs(groth16::Backend<C>& backend) {
 
 namespace {
 
+// From what the rest is built of to the whole, so that the first sentence names the narrowest
+// cause. Sums with XYZZ additions alone, then with two rounds of affine ones before them.
 template <class C>
 base::Status run_tests(groth16::Backend<C>& backend) {
   CUZK_TRY(const auto stream, device::Stream::create());
@@ -207,6 +219,7 @@ base::Status run_tests(groth16::Backend<C>& backend) {
 template <class C>
 base::Status known_answer_test(const device::DeviceInfo& info, groth16::Backend<C>& backend) {
   const auto status = run_tests<C>(backend);
+  // Too little memory says nothing about a card's arithmetic: it is refused, not condemned.
   if (status.ok() || status.error().kind == base::ErrorKind::kResourceExhausted) return status;
   const std::string reason = "device " + std::to_string(info.index) + " (" + info.name + ", " +
                              info.uuid + ") is not used: " + status.error().message;

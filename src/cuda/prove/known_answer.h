@@ -11,7 +11,8 @@ namespace cuzk::cuda::prove {
 
 // On the curve C: a transform of 2^20 elements, sums in G1 and G2 through all kinds of additions,
 // and whole proofs in both QAP conventions, byte for byte. `backend` runs on `info`, the current
-// device. An error of kind kUnavailable says what differed.
+// device. An error of kind kUnavailable says what differed; kResourceExhausted, that there was no
+// room for the test.
 template <class C>
 base::Status known_answer_test(const device::DeviceInfo& info, groth16::Backend<C>& backend);
 

@@ -1,6 +1,10 @@
 // A lane that failed is dropped rather than given back: its streams may never become idle.
+//
+// So made_ counts the lanes that are leased or idle, and falls when one is dropped; the next taker
+// makes a new one. On a device that is lost that fails with the device's reason.
 #include "cuda/prove/lane.h"
 
+#include "base/check.h"
 #include "base/memory_limits.h"
 
 namespace cuzk::cuda::prove {
@@ -8,11 +12,15 @@ namespace {
 
 constexpr std::uint64_t kSlotsBytes = kSlotCount * kSlotBytes;
 
+static_assert(kSlotBytes % 64 == 0, "slots of a whole block begin aligned for any type");
+static_assert(kPinnedLeastBytes <= kSlotsBytes);
+
 base::Result<SharedEvent> shared_event() {
   CUZK_TRY(auto event, device::Event::create());
   return std::make_shared<const device::Event>(std::move(event));
 }
 
+// A block as near to the wish as can be had; where it is less, the log says so once.
 base::Status ensure(Staging& block, const StagingWish& wish, int device_index) {
   CUZK_TRY_STATUS(block.ensure(wish, pinned_source()));
   if (block.shortage()) {
@@ -25,6 +33,7 @@ base::Status ensure(Staging& block, const StagingWish& wish, int device_index) {
 
 PinnedSource pinned_source() {
   PinnedSource source;
+  // The pointer shares ownership with the buffer, which unpins when the last copy goes.
   source.pin = [](std::uint64_t bytes) -> base::Result<std::shared_ptr<std::byte>> {
     CUZK_TRY(auto made, device::PinnedBuffer::create(bytes));
     auto owner = std::make_shared<device::PinnedBuffer>(std::move(made));
@@ -33,12 +42,14 @@ PinnedSource pinned_source() {
   };
   source.spare_bytes = []() -> std::optional<std::uint64_t> {
     const auto limits = base::detect_memory_limits();
+    // Not known is no reason to ask for less: the driver and the ledger still say no.
     if (!limits.ok() || limits->available_bytes == 0) return std::nullopt;
     return limits->available_bytes / 2;
   };
   return source;
 }
 
+// Streams and events, then memory for copies, which may come out less than wished but not as none.
 base::Result<std::unique_ptr<Lane>> Lane::create(int device_index) {
   auto lane = std::make_unique<Lane>();
   lane->device_index = device_index;
@@ -69,11 +80,14 @@ base::Status Lane::prepare() {
                 device_index);
 }
 
+// It may let the old block go, which a copy on the compute stream could still read.
 base::Status Lane::grow_staging(std::uint64_t bytes) {
   return ensure(staging, {bytes, kPinnedLeastBytes, kSlotsBytes, "staging of witnesses"},
                 device_index);
 }
 
+// By now whoever ran here has waited (drain.h), so this takes no time; it is how a lane is found
+// out whose streams failed.
 LanePool::Lease::~Lease() {
   if (lane_ == nullptr) return;
   const bool is_idle = lane_->compute.synchronize().ok() && lane_->copy.synchronize().ok();
@@ -95,12 +109,14 @@ base::Result<LanePool::Lease> LanePool::take(std::stop_token stop) {
   } else {
     ++made_;
   }
+  // Outside the lock: making streams and pinning memory takes milliseconds.
   lock.unlock();
   const auto status = [&]() -> base::Status {
     if (lane != nullptr) return lane->prepare();
     CUZK_TRY(lane, Lane::create(device_index_));
     return base::ok_status();
   }();
+  CUZK_ASSERT(!status.ok() || lane != nullptr);
   if (status.ok()) return Lease(this, std::move(lane));
   give_back(nullptr);
   return status.error();
@@ -109,6 +125,7 @@ base::Result<LanePool::Lease> LanePool::take(std::stop_token stop) {
 void LanePool::give_back(std::unique_ptr<Lane> lane) {
   {
     const std::lock_guard lock(mutex_);
+    CUZK_ASSERT(made_ > idle_.size());
     if (lane != nullptr) {
       idle_.push_back(std::move(lane));
     } else {

@@ -12,14 +12,16 @@
 #include <stop_token>
 #include <vector>
 
+#include "base/check.h"
 #include "cuda/device/stream.h"
 #include "cuda/prove/context.h"
 #include "cuda/prove/staging.h"
 
 namespace cuzk::cuda::prove {
 
+// Slots of 8 MiB: a cancel is seen between two of them, and one takes longer to copy than to queue.
 inline constexpr std::size_t kSlotBytes = std::size_t{8} << 20;
-inline constexpr int kSlotCount = 2;
+inline constexpr int kSlotCount = 2;               // one is filled while the other is copied
 inline constexpr std::size_t kResultBytes = 4096;  // small answers of the device
 // Of slots and of the witness: pieces below half of it take no longer to copy than to queue.
 inline constexpr std::size_t kPinnedLeastBytes = std::size_t{256} << 10;
@@ -28,6 +30,9 @@ inline constexpr int kBlockCount = 2;  // of a proof, for pieces of streamed que
 // An event that other proofs wait for too.
 using SharedEvent = std::shared_ptr<const device::Event>;
 
+// Idle in its pool or leased to one proof, whose thread alone touches it; its shared events others
+// may wait for, also when the lane has gone. `compute` orders the proof's kernels; `copy` runs
+// uploads beside them.
 struct Lane {
   device::Stream compute, copy;
   int device_index = 0;
@@ -62,6 +67,7 @@ template <class Fill>
 base::Status copy_through(const device::Stream& stream, std::span<std::byte> block,
                           const device::Event (&is_free)[kSlotCount], std::byte* to,
                           std::uint64_t size_bytes, std::uint64_t unit_bytes, const Fill& fill) {
+  CUZK_ASSERT(unit_bytes > 0);
   const std::uint64_t slot_bytes = block.size() / kSlotCount / 64 * 64;  // aligned for any type
   const std::uint64_t piece_bytes = slot_bytes / unit_bytes * unit_bytes;
   CUZK_ASSERT(piece_bytes > 0);
@@ -78,7 +84,9 @@ base::Status copy_through(const device::Stream& stream, std::span<std::byte> blo
   return base::ok_status();
 }
 
-// Up to a number of lanes, made when they are first needed.
+// Up to a number of lanes, made when they are first needed. made_ is the number of lanes there are,
+// idle_ those that nobody has: a taker may go on while one is idle or made_ is below `most`. Under
+// the lock; the pool outlives its leases.
 class LanePool {
  public:
   // Of the device at `device_index`.
@@ -99,10 +107,12 @@ class LanePool {
     std::unique_ptr<Lane> lane_;
   };
 
-  // Waits for a free lane. kCancelled when `stop` asks first. On the current device.
+  // Waits for a free lane, in no fixed order. kCancelled when `stop` asks first; the error of what
+  // a lane needs, when it cannot be made. On the current device.
   base::Result<Lease> take(std::stop_token stop);
 
  private:
+  // Null: the lane is gone, and another may be made instead.
   void give_back(std::unique_ptr<Lane> lane);
 
   const int device_index_;

@@ -1,5 +1,9 @@
 // Uploads through pinned slots: while one is copied the next is filled. What the caller's vectors
 // hold is copied before the function returns.
+//
+// Points are decoded by all processors, as one cannot keep up with the link to the card. Memory is
+// taken on the circuit's own stream and written on the lane's copy stream, so the first is waited
+// for in between. A cancel is seen between two slots.
 #include "cuda/prove/loaded_circuit.h"
 
 #include <algorithm>

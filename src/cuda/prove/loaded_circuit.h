@@ -2,6 +2,8 @@
 //
 // Loaded once and shared by the proofs that use it. Points that are not resident are kept in pinned
 // memory in device form when the ledger has room, else decoded from the key's own bytes each time.
+// Immutable once loaded, but for the passes that proofs share (thread-safe). It reads the key's
+// bytes without keeping the key alive: a proof that uses it does.
 #pragma once
 
 #include <map>

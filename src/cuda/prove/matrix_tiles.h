@@ -1,4 +1,8 @@
 // A matrix as blocks of stored rows, and the tiles of stored rows that fit so many bytes.
+//
+// Rows that a circuit repeats are stored once (r1cs/shape.h); kernels evaluate all copies of a
+// stored row together, so a repeated row comes up once a proof even where matrices are not
+// resident.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +27,7 @@ inline std::vector<RowBlock> row_blocks(const r1cs::SparseMatrix& matrix) {
     stored = end;
   };
   for (const r1cs::RowRepeat& repeat : matrix.repeats) {
+    CUZK_ASSERT(repeat.first_stored >= stored);  // in order, and none inside another
     add_plain(repeat.first_stored);
     CUZK_ASSERT(row == repeat.first_row);
     out.push_back({stored, repeat.row_count, row, repeat.row_count,
@@ -30,21 +35,25 @@ inline std::vector<RowBlock> row_blocks(const r1cs::SparseMatrix& matrix) {
     stored += repeat.row_count;
     row = repeat.end_row();
   }
+  CUZK_ASSERT(stored <= matrix.stored_row_count());
   add_plain(matrix.stored_row_count());
   return out;
 }
 
 // The part of a block from stored row `first` on, `count` rows.
 inline RowBlock block_part(RowBlock block, std::uint64_t first, std::uint64_t count) {
+  CUZK_ASSERT(first >= block.first && first + count <= block.first + block.count);
   block.first_row += first - block.first;
   block.first = first;
   block.count = count;
   return block;
 }
 
-// Bytes of stored rows [first, last) of a matrix in a tile.
+// Bytes of stored rows [first, last) of a matrix in a tile: their starts, one more for the end, and
+// their terms, in the order in which a tile takes them.
 inline std::uint64_t tile_row_bytes(const r1cs::SparseMatrix& matrix, std::size_t first,
                                     std::size_t last) {
+  CUZK_ASSERT(first <= last && last < matrix.row_begin.size());
   device::Arena arena;
   arena.take<std::uint64_t>(last - first + 1);
   arena.take<r1cs::Term>(matrix.row_begin[last] - matrix.row_begin[first]);
@@ -52,7 +61,7 @@ inline std::uint64_t tile_row_bytes(const r1cs::SparseMatrix& matrix, std::size_
 }
 
 // The largest `last` up to `end` such that stored rows [first, last) fit `tile_bytes`; one row
-// always has to.
+// always has to (plans make tiles as long as the longest row). By halving: bytes grow with `last`.
 inline std::size_t tile_end(const r1cs::SparseMatrix& matrix, std::size_t first, std::size_t end,
                             std::uint64_t tile_bytes) {
   std::size_t low = first + 1, high = end;

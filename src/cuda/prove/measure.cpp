@@ -1,4 +1,8 @@
 // Host clocks around work that is waited for: what a caller sees.
+//
+// Events of the device would leave out what the host adds to a sum (its last doublings, its waits);
+// a prover pays for those too. Values are made and results are checked by all processors, as
+// neither is what is measured.
 #include "cuda/measure.h"
 
 #include <algorithm>
@@ -7,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ledger.h"
 #include "base/threads.h"
 #include "cuda/device/device.h"
@@ -17,8 +22,8 @@
 namespace cuzk::cuda {
 namespace {
 
-constexpr std::size_t kGrain = 1 << 14;
-constexpr std::size_t kPartCount = 64;  // sums on the host are cut in so many
+constexpr std::size_t kGrain = 1 << 14;  // elements
+constexpr std::size_t kPartCount = 64;   // sums on the host are cut in so many
 
 // Bits of element i, word k; Steele, Lea, Flood, "Fast splittable pseudorandom number generators"
 // (2014).
@@ -46,6 +51,7 @@ void fill_samples(std::span<F> out) {
 // sum over all i of part(first, last), which sums [first, last).
 template <class F, class Part>
 F sum_parts(std::size_t count, const Part& part) {
+  // Parts of a fixed number, whatever the threads: each writes its own place.
   std::vector<F> sums(kPartCount, F::zero());
   base::parallel_for(0, kPartCount, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
@@ -57,14 +63,18 @@ F sum_parts(std::size_t count, const Part& part) {
   return sum;
 }
 
+// A stream of the named device, which is the thread's current one from then on.
 base::Result<device::Stream> stream_on(const std::string& name) {
   CUZK_TRY(const auto info, device::find_device(name));
   CUZK_TRY_STATUS(device::use_device(info));
   return device::Stream::create();
 }
 
+// Times of work(), which waits for the device, after one run that is not counted: it brings up
+// clocks and loads kernels.
 template <class Work>
 base::Result<Measured> timed(unsigned repeats, const Work& work) {
+  CUZK_ASSERT(repeats > 0);
   std::vector<double> times;
   for (unsigned i = 0; i <= repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
@@ -77,9 +87,11 @@ base::Result<Measured> timed(unsigned repeats, const Work& work) {
   Measured out;
   out.median_ms = times[times.size() / 2];
   out.least_ms = times.front();
+  CUZK_ASSERT(times.size() == repeats && out.least_ms <= out.median_ms);
   return out;
 }
 
+// A copy on the device, which has arrived.
 template <class T>
 base::Result<device::Buffer> on_device(const device::Stream& stream, std::span<const T> values) {
   CUZK_TRY(auto buffer, device::Buffer::create(values.size_bytes()));
@@ -102,6 +114,7 @@ base::Result<Measured> measure_transform(const std::string& device, std::size_t 
   fill_samples(values.span());
   CUZK_TRY(const auto buffer, on_device<F>(stream, values.span()));
   const auto span = buffer.template span<F>(n);
+  // Checked before it is timed: timed runs transform again and again what is there.
   // At index 0 is the value at 1: the sum of all coefficients.
   CUZK_TRY_STATUS(transform.forward(stream, span, Order::kNaturalToReversed));
   F first;
@@ -133,6 +146,7 @@ class SumShare {
   using F = typename G::Scalar;
   using Sum = cuzk::curve::Jacobian<G>;
 
+  // Everything that a sum needs on the device, filled; the share's memory is its own.
   static base::Result<SumShare> create(const std::string& device, std::span<const F> values,
                                        std::size_t first) {
     using Point = cuzk::curve::Affine<G>;
@@ -169,8 +183,10 @@ class SumShare {
 };
 
 // All shares at once, each by its own thread.
+// The first error, if any; the threads, which use the shares, have all ended also then.
 template <class G>
 base::Result<cuzk::curve::Jacobian<G>> sum_of_shares(const std::vector<SumShare<G>>& shares) {
+  CUZK_ASSERT(!shares.empty());
   std::vector<std::future<base::Result<cuzk::curve::Jacobian<G>>>> parts;
   for (std::size_t i = 1; i < shares.size(); ++i) {
     parts.push_back(std::async(std::launch::async, [&share = shares[i]] { return share.sum(); }));
@@ -189,6 +205,8 @@ base::Result<cuzk::curve::Jacobian<G>> sum_of_shares(const std::vector<SumShare<
 
 }  // namespace
 
+// Bases and scalars are spread before the clock starts; what is timed is the sums and their
+// addition.
 template <class G>
 base::Result<Measured> measure_multiply(const std::vector<std::string>& devices,
                                         std::size_t size_log2, unsigned repeats) {

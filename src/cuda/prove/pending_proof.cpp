@@ -1,4 +1,8 @@
 // The CPU's tail of a proof: blinding and assembly, some scalings of single points.
+//
+// A = alpha + a + r delta, B = beta + b + s delta, C = h + l + s A + r B - r s delta: Groth, "On
+// the size of pairing-based non-interactive arguments" (2016). Half a millisecond, too little and
+// too serial for a device; with B in G2 on the host also a sum over the B query.
 #include "cuda/prove/pending_proof.h"
 
 #include "base/scratch.h"
@@ -23,6 +27,7 @@ base::Result<groth16::Proof<C>> CudaPendingProof<C>::finish() {
   const auto key = std::move(key_);
   const auto& vk = key->vk;
   const Fr &r = blinding_.r, &s = blinding_.s;
+  // The key is in this call's hands now, and goes with it: what is left of the object is small.
   if (!sums_.b_g2) {
     CUZK_ASSERT(host_b_.has_value());
     const auto host_b = std::move(host_b_);
@@ -31,6 +36,9 @@ base::Result<groth16::Proof<C>> CudaPendingProof<C>::finish() {
                                                     control_, "B query in G2");
              }));
   }
+  CUZK_ASSERT(sums_.b_g2.has_value());
+  // s (alpha + a) and r (beta + b) are taken before a gets its r delta: s A + r B - r s delta is
+  // s (alpha + a) + r (beta + b) + r s delta.
   auto a = sums_.a, b = sums_.b_g1, c = sums_.h;
   auto b_g2 = *sums_.b_g2;
   a += vk.alpha_g1;
@@ -57,6 +65,7 @@ base::Result<HostB<typename C::Fr>> select_host_b(
     const groth16::ProveInputs<C>& inputs, const r1cs::Density& density,
     const r1cs::CompactWitness<typename C::Fr>& input_run) {
   using Fr = typename C::Fr;
+  // The CPU prover's own walk over the query: what it selects there is what it selects here.
   const bool is_packed = inputs.key->has_dense_queries;
   const groth16::QueryWalk<Fr> walk(input_run, {&density.b_input, is_packed},
                                     inputs.assignment->aux, {&density.b_aux, is_packed});

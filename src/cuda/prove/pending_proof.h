@@ -1,20 +1,27 @@
 // What is left of a proof when the device is done with it: five sums, the blinding, the key.
+//
+// Nothing of the device is held here, so a proof that waits to be finished keeps no lane and no
+// device memory from the next one; it may be finished on any thread, or dropped.
 #pragma once
 
 #include <memory>
 
+#include "base/check.h"
 #include "cuda/prove/prover.h"
 #include "groth16/query_sum.h"
 
 namespace cuzk::cuda::prove {
 
-// The B query's ones and scalars for a sum over G2 on the host.
+// The B query's ones and scalars for a sum over G2 on the host, copied out of the assignment, which
+// may go after start.
 template <class F>
 struct HostB {
   groth16::CountedOnes ones;
   groth16::SelectedScalars<F> scalars;
 };
 
+// Started, then finished: finish() takes the key along, and a second call is an error of its
+// caller's.
 template <class C>
 class CudaPendingProof final : public groth16::PendingProof<C> {
  public:
@@ -29,7 +36,9 @@ class CudaPendingProof final : public groth16::PendingProof<C> {
         control_(inputs.control),
         blinding_(blinding),
         sums_(std::move(sums)),
-        host_b_(std::move(host_b)) {}
+        host_b_(std::move(host_b)) {
+    CUZK_ASSERT(key_ != nullptr && sums_.b_g2.has_value() != host_b_.has_value());
+  }
 
   base::Result<groth16::Proof<C>> finish() override;
   std::uint64_t byte_count() const override;
@@ -42,7 +51,8 @@ class CudaPendingProof final : public groth16::PendingProof<C> {
   std::optional<HostB<Fr>> host_b_;
 };
 
-// Selects what a sum over G2 on the host needs.
+// Selects what a sum over G2 on the host needs: bytes of category kPending, by the ledger.
+// kResourceExhausted where it has no room for them.
 template <class C>
 base::Result<HostB<typename C::Fr>> select_host_b(
     const groth16::ProveInputs<C>& inputs, const r1cs::Density& density,

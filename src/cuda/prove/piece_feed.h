@@ -7,22 +7,28 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "cuda/prove/loaded_circuit.h"
 #include "cuda/prove/streamed_bytes.h"
 
 namespace cuzk::cuda::prove {
 
 // Where pieces come from that are not resident: a pass and the proof's own blocks for it. No pass
-// where the query is resident.
+// where the query is resident, or has no pieces.
 struct PieceSource {
   PiecePass* pass = nullptr;
   device::DeviceSpan<std::byte> blocks[kBlockCount];
   StreamedCounter* counter = nullptr;
 };
 
+// States: outside the pass (no member_), inside between pieces, inside and reading (is_reading_:
+// the last piece's block may not be written again before end_reading()). next() and end() move
+// between them; the destructor takes out whoever an error left inside, so that nobody waits for it.
+// For one thread, with the lane's device current.
 template <class G>
 class PieceFeed {
  public:
@@ -39,11 +45,16 @@ class PieceFeed {
 
   PieceFeed(Lane& lane, const PointStore<G>& store, const PieceSource& source,
             std::vector<Range> pieces)
-      : lane_(lane), store_(store), source_(source), pieces_(std::move(pieces)) {}
+      : lane_(lane), store_(store), source_(source), pieces_(std::move(pieces)) {
+    CUZK_ASSERT(source_.pass == nullptr || source_.pass->piece_count() == pieces_.size());
+    CUZK_ASSERT(source_.pass == nullptr || source_.counter != nullptr);
+  }
   PieceFeed(const PieceFeed&) = delete;
   ~PieceFeed() {
     if (!member_) return;
     // What was queued still reads somebody's block: its owner is told of an end in any case.
+    // An event that cannot be recorded marks nothing, so the stream is waited for instead, and any
+    // event that was passed will do as a mark.
     if (is_reading_ && !end_reading().ok()) {
       (void)lane_.compute.synchronize();
       source_.pass->end_reading(*member_, lane_.pass_entered);
@@ -66,6 +77,7 @@ class PieceFeed {
     if (given_ >= kBlockCount) CUZK_TRY_STATUS(read_event(given_ - kBlockCount)->synchronize());
     CUZK_TRY(const auto piece, source_.pass->next(*member_, std::move(stop)));
     if (!piece) return std::optional<Piece>();
+    CUZK_ASSERT(piece->index < pieces_.size());
     const Range range = pieces_[piece->index];
     const std::uint64_t bytes = range.count * sizeof(Point);
     if (piece->is_upload) {
@@ -73,11 +85,13 @@ class PieceFeed {
         source_.pass->failed(*member_, status.error());
         return status.error();
       }
+      // Queued is enough: readers wait for the block's event on their own streams.
       source_.pass->uploaded(*member_);
       source_.counter->add_uploaded(bytes);
     } else {
       source_.counter->add_shared(bytes);
     }
+    // Before what may fail: from here on the pass counts this proof as a reader.
     is_reading_ = true;
     CUZK_TRY_STATUS(lane_.compute.wait(*piece->block.filled));
     return std::optional<Piece>(
@@ -96,11 +110,17 @@ class PieceFeed {
   }
 
  private:
+  // The event of the piece that was given as number `place`; they come round by turns, later than
+  // anybody looks back (next() looks kBlockCount back, end() one).
   const SharedEvent& read_event(std::size_t place) const {
+    static_assert(std::extent_v<decltype(Lane::piece_read)> > kBlockCount);
     return lane_.piece_read[place % std::size(lane_.piece_read)];
   }
 
+  // The blocks may still be used by what the compute stream was given before: pass_entered marks
+  // its end for whoever writes them.
   base::Status join() {
+    CUZK_ASSERT(!member_ && !is_reading_);
     CUZK_TRY_STATUS(lane_.compute.record(*lane_.pass_entered));
     std::vector<PieceBlock> blocks;
     for (int i = 0; i < kBlockCount; ++i) {
@@ -110,6 +130,7 @@ class PieceFeed {
     return base::ok_status();
   }
 
+  // Behind all who read the block last, the copy stream brings the piece's points.
   base::Status upload(const PiecePass::Piece& piece, const Range& range) {
     for (const SharedEvent& mark : piece.marks) CUZK_TRY_STATUS(lane_.copy.wait(*mark));
     CUZK_TRY_STATUS(upload_points<G>(lane_, store_, range.first, range.count,
@@ -117,7 +138,9 @@ class PieceFeed {
     return lane_.copy.record(*piece.block.filled);
   }
 
+  // What was queued on the compute stream so far reads the block, nothing later does.
   base::Status end_reading() {
+    CUZK_ASSERT(member_ && is_reading_);
     const SharedEvent& event = read_event(given_);
     CUZK_TRY_STATUS(lane_.compute.record(*event));
     source_.pass->end_reading(*member_, event);
@@ -126,7 +149,10 @@ class PieceFeed {
     return base::ok_status();
   }
 
+  // Others may still read this proof's blocks: its compute stream is held back until they have. The
+  // status is that of holding it back; out of the pass it is in any case.
   base::Status leave() {
+    CUZK_ASSERT(member_);
     const auto marks = source_.pass->leave(*member_);
     member_.reset();
     base::Status status = base::ok_status();

@@ -1,5 +1,10 @@
 // Costs in additions of G1, as fitted to stage times of an H200 (docs/cuda.md). They decide who
 // does what, never what comes out.
+//
+// Work is taken from the front of the line by one device after the other, each its share by speed
+// of what is left, so that what one cannot hold goes on to those after it. Cuts are found by
+// halving, since cost and bytes grow along the line; the last device takes the rest whatever it
+// costs.
 #include "cuda/prove/proof_part.h"
 
 #include <algorithm>
@@ -18,19 +23,25 @@ constexpr double kG2Factor = 2.4;
 // A sum takes about 5 ms however short it is: the depth of its reductions.
 constexpr double kSumCost = 12e6;
 
+// Of a sum that is begun, of a point in it, and of a scalar among its points.
 struct Costs {
   double sum, point, scalar;
 };
+// H has no ones and so no scalars apart: all its points weigh the same, and its sum is long enough
+// that beginning it is no matter.
 Costs costs_of(int query, bool cuts_finely) {
   if (query == kQueryH) return {0, kQuotientPointCost, 0};
   const double factor = query == kQueryB2 ? kG2Factor : 1;
   return {cuts_finely ? 0 : factor * kSumCost, factor * kPointCost, factor * kScalarCost};
 }
 
-// The line of work, taken from its beginning.
+// The line of work, taken from its beginning. query_ and next_unit_ say where it stands: all before
+// is somebody's, nothing after is. left_ is what the rest costs; a cut adds to it, as a sum in two
+// parts costs its own depth twice.
 class Line {
  public:
   Line(const SharedWork& work, bool cuts_finely) : work_(work), cuts_finely_(cuts_finely) {
+    CUZK_ASSERT(work.layouts != nullptr && work.domain_log2 < 64);
     transform_cost_ = kTransformCost * work.domain_log2 *
                       static_cast<double>(std::uint64_t{1} << work.domain_log2);
     left_ = transform_cost_;
@@ -75,6 +86,7 @@ class Line {
   std::size_t point_before(int query, std::size_t unit) const {
     return query == kQueryH ? unit : (*work_.layouts)[query].point_before(unit);
   }
+  // Of units [first, last) as one sum; nothing for none.
   double cost_of(int query, std::size_t first, std::size_t last) const {
     if (first >= last) return 0;
     const Costs costs = costs_of(query, cuts_finely_);
@@ -102,7 +114,9 @@ class Line {
     return low;
   }
 
+  // Gives units [next_unit_, end) of the query to the part, which has none of it yet.
   void take_units(std::size_t end, ProofPart& part) {
+    CUZK_ASSERT(end >= next_unit_ && end <= unit_count(query_));
     QueryPart& out = part.queries[query_];
     last_bytes_ = bytes_of(next_unit_, end);
     left_ -= cost_of(query_, next_unit_, end);
@@ -123,6 +137,7 @@ class Line {
   std::uint64_t last_bytes_ = 0;
 };
 
+// Sums nothing and forms nothing: where a division begins.
 ProofPart empty_part() {
   ProofPart part;
   part.forms_quotient = false;
@@ -132,7 +147,9 @@ ProofPart empty_part() {
 
 }  // namespace
 
+// Not by a Line: every query that is summed on devices, from its first point to its last.
 ProofPart whole_part(const SharedWork& work) {
+  CUZK_ASSERT(work.layouts != nullptr);
   ProofPart part;
   for (int q = 0; q < kQueryCount; ++q) {
     QueryPart& query = part.queries[q];
@@ -148,7 +165,10 @@ std::vector<ProofPart> share_proof(const SharedWork& work, std::span<const Shari
   CUZK_ASSERT(!devices.empty());
   if (devices.size() == 1) return {whole_part(work)};
   double speed = 0;
-  for (const SharingDevice& device : devices) speed += device.speed;
+  for (const SharingDevice& device : devices) {
+    CUZK_ASSERT(device.speed >= 0);
+    speed += device.speed;
+  }
   Line line(work, cuts_finely);
   std::vector<ProofPart> parts;
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -169,6 +189,7 @@ std::vector<ProofPart> share_proof(const SharedWork& work, std::span<const Shari
     speed -= devices[i].speed;
     parts.push_back(part);
   }
+  CUZK_ASSERT(parts.size() == devices.size());
   return parts;
 }
 

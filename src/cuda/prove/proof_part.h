@@ -24,6 +24,9 @@ struct QueryPart {
   bool operator==(const QueryPart&) const = default;
 };
 
+// A device's part of each proof of a key. Fixed while the key is loaded: what is resident follows
+// from it. The parts of all devices cover each query's points once, and one of them forms the
+// quotient.
 struct ProofPart {
   bool forms_quotient = true;  // evaluates, transforms and hands H's scalars to the other devices
   std::array<QueryPart, kQueryCount> queries;
@@ -48,8 +51,9 @@ struct SharedWork {
   bool b_g2_on_device = true;
 };
 
+// What a device counts for in a division.
 struct SharingDevice {
-  double speed = 1;                                   // in any unit
+  double speed = 1;                                   // in any unit, not negative
   std::uint64_t point_bytes_max = ~std::uint64_t{0};  // of key that it can keep
 };
 

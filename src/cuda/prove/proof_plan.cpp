@@ -2,7 +2,8 @@
 //
 // A piece halved costs a reduction of buckets more; a query streamed costs its bytes over PCIe per
 // proof. Both are of one order for millions of points, so pieces are first kept above kPieceGood,
-// and only when nothing more can leave the device they shrink to kPieceLeast.
+// and only when nothing more can leave the device they shrink to kPieceLeast. The first plan that
+// fits is taken: the order of trying is from fast to slow.
 #include "cuda/prove/proof_plan.h"
 
 #include <algorithm>

@@ -2,7 +2,10 @@
 // for one proof.
 //
 // Host arithmetic over sizes alone, so that it is tested without a device; the pipeline takes its
-// arrays by the same code (QueryArrays, EvaluationArrays), with a buffer behind the arena.
+// arrays by the same code (QueryArrays, EvaluationArrays), with a buffer behind the arena. What
+// follows each other in a proof lies in the same bytes, so a workspace is as large as its largest
+// stage beside the witness and the sums. docs/cuda.md (Memory) has the order in which things give
+// way.
 #pragma once
 
 #include <array>

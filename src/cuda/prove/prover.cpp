@@ -1,5 +1,9 @@
 // The order of a proof: witness up, a and b, six transforms, the sum over H, then the queries that
 // follow the witness. Host code throughout; kernels are behind evaluation.h, selection.h and msm/.
+//
+// Everything is queued on the lane's compute stream, which orders stages that share bytes; the host
+// waits for the sums, and before it joins a pass over a streamed query. Where H's scalars are
+// formed H comes first: they take the most room, and nothing else needs them.
 #include "cuda/prove/prover.h"
 
 #include <algorithm>

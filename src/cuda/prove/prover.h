@@ -1,4 +1,7 @@
 // One proof on one device, from a witness to the five sums; or a device's part of one.
+//
+// It takes no device memory and no lane itself: those are found before (circuit_cache.h), by sizes
+// that are worked out here. Blinding and assembly are the host's (pending_proof.h).
 #pragma once
 
 #include <optional>

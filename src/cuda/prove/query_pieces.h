@@ -21,9 +21,12 @@ struct SegmentLayout {
   std::vector<std::uint32_t> point_rank;     // packed: points before each word
   std::size_t point_count = 0;
 
+  // `density` covers the run and outlives the layout; without one a packed run omits nothing.
   static SegmentLayout of(const base::BitVector* density, bool is_packed, std::size_t size);
   std::size_t word_count() const { return (size + 63) / 64; }
+  // The variables of a word that occur, as its bits.
   std::uint64_t selected_word(std::size_t word) const;
+  // Points of the run before a word; of the whole run for one past the last.
   std::size_t point_before(std::size_t word) const;
 };
 
@@ -36,15 +39,18 @@ struct QueryLayout {
   std::size_t point_before(std::size_t word) const;
 };
 
+// Words [first, last), of one run or of both runs in order.
 struct WordRange {
   std::size_t first = 0, last = 0;
   bool operator==(const WordRange&) const = default;
 };
+// A run of the query's points, how many of them have scalars, and the words of each run it is from.
 struct QueryPiece {
   std::size_t first_point = 0, point_count = 0, scalar_count = 0;
   std::array<WordRange, 2> words;
 };
 
+// Which variables of each run are scalars of a witness rather than bits; borrowed.
 using ScalarMasks = std::array<std::span<const std::uint64_t>, 2>;
 
 // Bits of both runs' masks that the words `part` of a query select: the scalars of its sum.

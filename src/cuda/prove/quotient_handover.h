@@ -18,6 +18,9 @@
 
 namespace cuzk::cuda::prove {
 
+// For one proof. Seat 0 forms and sends; each other seat offers or declines once, and receives if
+// it offered. A place goes from undecided to wanted or not, and from wanted to sent; a failure ends
+// all of it. Thread-safe; it outlives the threads of all parts.
 class QuotientHandover {
  public:
   explicit QuotientHandover(std::size_t device_count) : places_(device_count) {}
@@ -36,6 +39,7 @@ class QuotientHandover {
   base::Status send(int index, device::DeviceSpan<const std::byte> scalars,
                     const device::Stream& compute, const device::Stream& copy,
                     std::stop_token stop);
+  // What `compute` is given later may write over the scalars.
   base::Status wait_until_sent(const device::Stream& compute) const;
 
   // Receiver: waits until its copy is queued; what `stream` is given later runs after it.
@@ -56,7 +60,7 @@ class QuotientHandover {
   base::Status wait(std::unique_lock<std::mutex>& lock, std::stop_token stop,
                     const Condition& condition);
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // of all below
   std::condition_variable_any changed_;
   std::optional<base::Error> failure_;
   std::vector<Place> places_;

@@ -1,4 +1,9 @@
 // What is done where a key or a proof finds no room on its device, apart from CUDA.
+//
+// Three rules, each over functions that plan and take, so that tests make them up: a key is planned
+// for an empty device first; a proof drives out idle keys; and who still lacks room gives up what
+// it has and comes again alone. Nobody waits for room while holding some, so none of it can lock
+// up.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +27,7 @@ base::Result<ProofPlan> plan_key(KeyShelf::Loading& loading, std::uint64_t budge
   auto planned = plan_in(budget_bytes);
   never_fits = !planned.ok();
   CUZK_TRY(ProofPlan plan, std::move(planned));
+  // The workspace of one proof too: a key without room for its proof would be loaded for nothing.
   CUZK_TRY(const bool is_free,
            loading.make_room(plan.resident_bytes + plan.workspace_bytes, room_bytes, stop));
   if (is_free) return plan;
@@ -33,6 +39,7 @@ base::Result<ProofPlan> plan_key(KeyShelf::Loading& loading, std::uint64_t budge
 template <class Plan, class Take>
 auto take_beside_keys(KeyShelf& shelf, const Plan& plan, const Take& take)
     -> decltype(take(plan().value())) {
+  // Planned anew each time, as the room is another: each turn lets one idle key go.
   while (true) {
     const auto planned = plan();
     auto taken =
@@ -47,7 +54,7 @@ auto take_beside_keys(KeyShelf& shelf, const Plan& plan, const Take& take)
 // fits. `attempt(turn, never_fits)` holds nothing of the device when it returns an error.
 template <class Attempt>
 auto with_room(const Attempt& attempt) {
-  bool never_fits = false;
+  bool never_fits = false;  // said by an attempt that planned its key and found even that too much
   auto first = attempt(KeyShelf::Turn::kShared, never_fits);
   const bool lacks_room = !first.ok() && first.error().kind == base::ErrorKind::kResourceExhausted;
   if (!lacks_room || never_fits) return first;

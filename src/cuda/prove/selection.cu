@@ -1,5 +1,7 @@
 // Kernels of selection.h: a thread a word of 64 variables, then a thread a selected scalar, so that
 // a few words full of scalars do not hold up the rest.
+//
+// What a single thread does is in witness_view.h, where host tests reach it.
 #include "cuda/device/error.h"
 #include "cuda/field/word_field.h"
 #include "cuda/msm/block_scan.cuh"
@@ -14,11 +16,14 @@ template <class F>
 using DeviceOf = field::WordField<typename F::Params>;
 
 constexpr int kThreads = 256;
+static_assert(kThreads % 32 == 0 && kThreads <= 1024, "as block_exclusive_sum wants");
+static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t), "atomicOr of bitmap words");
 
 unsigned blocks_for(std::uint64_t count) {
   return static_cast<unsigned>((count + kThreads - 1) / kThreads);
 }
 
+// Atomics, since packed words of two threads may meet in one word of the bitmap.
 __global__ void select_ones_kernel(const std::uint64_t* bits, const SelectedWords words,
                                    std::uint64_t* bitmap) {
   const std::size_t word = words.first_word + blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
@@ -32,6 +37,8 @@ __global__ void select_ones_kernel(const std::uint64_t* bits, const SelectedWord
   }
 }
 
+// A block counts its scalars, reserves that many places with one atomic, and fills them. All its
+// threads take part in the sum, those past the last word with nothing.
 __global__ void __launch_bounds__(kThreads)
     select_scalars_kernel(const std::uint64_t* mask, const std::uint32_t* rank,
                           const SelectedWords words, std::uint32_t mark,
@@ -56,6 +63,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+// A Montgomery product with the plain integer one takes the factor R away: plain integers come out.
 template <class T>
 __global__ void gather_values_kernel(const SelectedPairs pairs, std::uint32_t count,
                                      const T* input_scalars, const T* aux_scalars, T* values) {
@@ -70,6 +78,7 @@ __global__ void gather_values_kernel(const SelectedPairs pairs, std::uint32_t co
 
 }  // namespace
 
+// Launches, a thread a word; a run without words launches nothing.
 template <class F>
 base::Status select_ones(const device::Stream& stream, const RunView<F>& run,
                          const SelectedWords& words, std::uint64_t* bitmap) {

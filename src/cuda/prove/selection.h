@@ -35,7 +35,8 @@ struct SelectedPairs {
 };
 inline constexpr std::uint32_t kInputsMark = 0x80000000;
 
-// Appends the pairs of the selected scalars; `mark` is 0 or kInputsMark.
+// Appends the pairs of the selected scalars; `mark` is 0 or kInputsMark. The arrays hold as many as
+// the host counted (query_pieces.h), which is what the device finds.
 template <class F>
 base::Status select_scalars(const device::Stream& stream, const RunView<F>& run,
                             const SelectedWords& words, std::uint32_t mark,

@@ -51,7 +51,9 @@ class PassOrder {
     BlockId block;
   };
 
-  explicit PassOrder(std::size_t piece_count) : piece_count_(piece_count) {}
+  explicit PassOrder(std::size_t piece_count) : piece_count_(piece_count) {
+    CUZK_ASSERT(piece_count > 0);
+  }
 
   // A member that needs all pieces and brings blocks, at least one.
   Member join(std::size_t block_count);
@@ -76,12 +78,16 @@ class PassOrder {
   std::size_t member_count() const { return members_.size(); }
 
  private:
+  // Empty, filled (is_full), or on its way (filling_ names it). Read by reader_count members; it
+  // may be written again when that is zero and nobody who stays needs its piece.
   struct Block {
     bool is_full = false;
     std::size_t piece = 0;
     std::size_t reader_count = 0;
     std::uint64_t filled_at = 0;  // number of the upload
   };
+  // A member: between pieces, uploading (filling_), reading, or leaving. needed_count is the number
+  // of `needs` that are set; a piece is no longer needed once reading of it began.
   struct State {
     std::vector<bool> needs;
     std::size_t needed_count = 0;
@@ -101,7 +107,7 @@ class PassOrder {
 
   const std::size_t piece_count_;
   std::map<Member, State> members_;
-  std::optional<BlockId> filling_;
+  std::optional<BlockId> filling_;  // the one upload that has begun and is not queued
   Member last_member_ = 0;
   std::uint64_t upload_count_ = 0;
   std::size_t next_piece_ = 0;  // after the last one uploaded
@@ -143,6 +149,7 @@ class SharedPass {
   Member join(const std::vector<Block>& blocks, const Mark& entered) {
     const std::lock_guard lock(mutex_);
     const Member member = order_.join(blocks.size());
+    CUZK_ASSERT(members_.find(member) == members_.end());
     Own& own = members_[member];
     for (const Block& block : blocks) own.blocks.push_back({block, {entered}});
     return member;
@@ -155,6 +162,7 @@ class SharedPass {
     PassOrder::Step step;
     std::unique_lock lock(mutex_);
     Own& own = members_.at(member);
+    CUZK_ASSERT(own.reading == nullptr);
     const bool is_decided = changed_.wait(lock, std::move(stop), [&] {
       if (own.failure) return true;
       step = order_.next(member);
@@ -175,8 +183,10 @@ class SharedPass {
     return std::optional<Piece>(std::move(piece));
   }
 
+  // The upload is queued: all of its block's readers so far were waited for.
   void uploaded(Member member) {
     change([&] {
+      CUZK_ASSERT(members_.at(member).reading != nullptr);
       members_.at(member).reading->marks.clear();
       order_.uploaded(member);
     });
@@ -191,9 +201,11 @@ class SharedPass {
       }
     });
   }
+  // What reads the member's piece is queued, and `mark` stands for its end.
   void end_reading(Member member, const Mark& mark) {
     change([&] {
       Own& own = members_.at(member);
+      CUZK_ASSERT(own.reading != nullptr);
       own.reading->marks.push_back(mark);
       own.reading = nullptr;
       order_.end_reading(member);
@@ -223,11 +235,14 @@ class SharedPass {
     Block block;
     std::vector<Mark> marks;
   };
+  // A member's blocks and what it reads now. A failure stays until it leaves: each later next()
+  // tells it.
   struct Own {
     std::vector<Lent> blocks;
     Lent* reading = nullptr;  // of any member
     std::optional<base::Error> failure;
   };
+  // act() under the lock, then word to all: any change may let any member go on.
   template <class Act>
   void change(const Act& act) {
     {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <future>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "base/scratch.h"
 #include "cuda/backend.h"
@@ -17,7 +18,8 @@ namespace cuzk::cuda {
 namespace prove {
 namespace {
 
-// One device of the group.
+// One device of the group. A new group makes new seats: keys and lanes of the old one stay until
+// its last proof has ended.
 template <class C>
 struct Seat {
   Seat(std::shared_ptr<Context> own_context, unsigned lane_count)
@@ -28,13 +30,17 @@ struct Seat {
   LanePool lanes;
   CircuitCache<C> circuits;
 
+  // In any unit, as only ratios count. Not measured: what else runs on the card would be in it.
   double speed() const {
     const auto& info = context->info();
     return static_cast<double>(info.multiprocessor_count) * std::max(1, info.clock_khz);
   }
 };
 
-// The devices that still work, and how they share the proofs of each circuit.
+// The devices that still work, and how they share the proofs of each circuit. The seats and their
+// order do not change; a device that is lost makes another group. `divisions` is under the lock:
+// one for each pair of key and shape that is alive, since all devices must cut all its proofs
+// alike.
 template <class C>
 struct Group {
   using Fr = typename C::Fr;
@@ -53,6 +59,7 @@ struct Group {
 // so that what they cannot hold goes on to the others.
 template <class C>
 void order_seats(std::vector<std::unique_ptr<Seat<C>>>& seats) {
+  CUZK_ASSERT(!seats.empty());
   const auto fastest =
       std::max_element(seats.begin(), seats.end(),
                        [](const auto& a, const auto& b) { return a->speed() < b->speed(); });
@@ -62,6 +69,9 @@ void order_seats(std::vector<std::unique_ptr<Seat<C>>>& seats) {
   });
 }
 
+// group_ is replaced under the lock, never changed: a proof keeps the group that it began with,
+// with its devices, until it ends or begins anew. Proofs from several threads overlap as far as
+// lanes and memory allow.
 template <class C>
 class SplitBackend final : public groth16::Backend<C> {
  public:
@@ -84,6 +94,7 @@ class SplitBackend final : public groth16::Backend<C> {
     if (assignment != nullptr) {
       CUZK_TRY_STATUS(groth16::check_assignment_fits(*assignment, shape));
     }
+    // Host memory: each device's staging. What the devices hold their own accounts admit.
     groth16::MemoryPlan plan;
     plan.msm_scratch_bytes = options_.devices.size() * kSlotCount * kSlotBytes;
     plan.pending_bytes = sizeof(CudaPendingProof<C>);
@@ -112,6 +123,7 @@ class SplitBackend final : public groth16::Backend<C> {
   }
 
  private:
+  // An empty one of no contexts: start() then says that no device is left.
   std::shared_ptr<Group<C>> make_group(std::vector<std::shared_ptr<Context>> contexts) const {
     auto group = std::make_shared<Group<C>>();
     const unsigned lanes = options_.devices.front().lanes;
@@ -138,6 +150,7 @@ class SplitBackend final : public groth16::Backend<C> {
   // A new group of the devices of `group` that are not condemned; false when all still are in.
   bool leave_lost(const std::shared_ptr<Group<C>>& group) {
     const std::lock_guard lock(mutex_);
+    CUZK_ASSERT(group_ != nullptr);
     if (group_ != group) return true;  // somebody else did
     std::vector<std::shared_ptr<Context>> left;
     for (const auto& seat : group->seats) {
@@ -157,6 +170,7 @@ class SplitBackend final : public groth16::Backend<C> {
     for (const auto& known : group.divisions) {
       if (known->key.lock() == inputs.key && known->shape.lock() == inputs.shape) return known;
     }
+    // Under the lock: two first proofs of a key must come to the same division.
     auto made = std::make_shared<Division>();
     made->key = inputs.key;
     made->shape = inputs.shape;
@@ -169,11 +183,13 @@ class SplitBackend final : public groth16::Backend<C> {
     }
     made->parts = share_proof(shared_work<C>(inputs, *made->facts, input_run, true), devices,
                               options_.cuts_finely);
+    CUZK_ASSERT(made->parts.size() == group.seats.size());
     group.divisions.push_front(made);
     return std::shared_ptr<const Division>(std::move(made));
   }
 
-  // What a device's part runs with.
+  // What a device's part runs with, filled in this order and given back in the opposite one
+  // (give_back, or the destructor where preparing failed).
   struct PartRun {
     Seat<C>* seat = nullptr;
     std::optional<LanePool::Lease> lane;
@@ -191,6 +207,7 @@ class SplitBackend final : public groth16::Backend<C> {
   // All parts with what they need. The parts' keys go up side by side.
   base::Result<std::vector<PartRun>> prepare(Group<C>& group, const Inputs& inputs,
                                              const InputRun& input_run, const Division& shares) {
+    CUZK_ASSERT(shares.parts.size() == group.seats.size());
     std::vector<PartRun> runs(group.seats.size());
     for (std::size_t i = 0; i < runs.size(); ++i) {
       PartRun& run = runs[i];
@@ -214,6 +231,7 @@ class SplitBackend final : public groth16::Backend<C> {
       run.sizes = proof_sizes<C>(inputs, run.circuit->facts(), input_run, run.circuit->part());
       return base::ok_status();
     }));
+    // One after the other, in the order of the seats: proofs that wait for memory form no ring.
     for (PartRun& run : runs) {
       CUZK_TRY_STATUS(run.seat->context->use());
       auto workspace = take_workspace(*run.seat->context, run.circuit, run.sizes, **run.lane,
@@ -233,6 +251,7 @@ class SplitBackend final : public groth16::Backend<C> {
   template <class Work>
   static base::Status on_all(std::vector<PartRun>& runs, QuotientHandover& handover,
                              const Work& work) {
+    CUZK_ASSERT(!runs.empty());
     const auto one = [&](std::size_t i) -> base::Status {
       base::Status status = base::catch_out_of_memory("a proof", [&]() -> base::Status {
         CUZK_TRY_STATUS(runs[i].seat->context->use());
@@ -245,6 +264,7 @@ class SplitBackend final : public groth16::Backend<C> {
     for (std::size_t i = 1; i < runs.size(); ++i) {
       others.push_back(std::async(std::launch::async, [&one, i] { return one(i); }));
     }
+    // All are waited for, also after an error: they use what the caller's frame holds.
     base::Status status = one(0);
     for (auto& other : others) {
       base::Status theirs = other.get();
@@ -253,12 +273,14 @@ class SplitBackend final : public groth16::Backend<C> {
     return status;
   }
 
+  // One try of a proof on the group: share it out, prepare all parts, run them, give back, add up.
   Sums run(Group<C>& group, const Inputs& inputs) {
     CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
     const InputRun input_run = compact_inputs(*inputs.assignment);
     CUZK_TRY(const auto shares, division(group, inputs, input_run));
     auto prepared = prepare(group, inputs, input_run, *shares);
+    // Once more, with all given back and keys that were laid out for another witness retired.
     if (lacks_room(prepared)) prepared = prepare(group, inputs, input_run, *shares);
     CUZK_TRY(auto runs, std::move(prepared));
     QuotientHandover handover(runs.size());
@@ -276,6 +298,7 @@ class SplitBackend final : public groth16::Backend<C> {
     const base::Status status = on_all(runs, handover, part);
     give_back(runs);
     CUZK_TRY_STATUS(status);
+    CUZK_ASSERT(sums.size() == group.seats.size());
     for (std::size_t i = 1; i < sums.size(); ++i) sums[0].add(sums[i]);
     // No part has a query without points.
     if (!sums[0].b_g2) sums[0].b_g2 = cuzk::curve::Jacobian<typename C::G2>::infinity();
@@ -299,6 +322,7 @@ class SplitBackend final : public groth16::Backend<C> {
   std::shared_ptr<Group<C>> group_;
 };
 
+// Checks the options as a whole, then each device alone, then all together.
 template <class C>
 base::Result<std::shared_ptr<groth16::Backend<C>>> make_split(const SplitOptions& options) {
   const auto invalid = [](std::string what) {
@@ -326,6 +350,7 @@ base::Result<std::shared_ptr<groth16::Backend<C>>> make_split(const SplitOptions
     CUZK_TRY(auto context, Context::open(info, own.vram_limit_bytes));
     contexts.push_back(std::move(context));
   }
+  // Then together, finely cut, so that every device has a part of everything and hands it on.
   if (options.devices.front().known_answer_test) {
     SplitOptions finely = options;
     finely.cuts_finely = true;

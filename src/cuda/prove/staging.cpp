@@ -16,10 +16,12 @@
 namespace cuzk::cuda::prove {
 namespace {
 
+// Whether less may be had: an error of any other kind is the device's and ends the proof.
 bool is_refusal(const base::Error& error) {
   return error.kind == base::ErrorKind::kResourceExhausted;
 }
 
+// No bytes, and the reason.
 PinnedBytes refused(std::uint64_t size_bytes, std::string reason, bool is_budget) {
   PinnedBytes out;
   out.shortage = {size_bytes, 0, std::move(reason), is_budget};
@@ -40,6 +42,8 @@ std::string machine_advice() {
 }  // namespace
 
 std::vector<std::uint64_t> staging_sizes(std::uint64_t wanted_bytes, std::uint64_t least_bytes) {
+  // Each is smaller than the one before, so this ends, also where rounding to pages takes a size
+  // up.
   std::vector<std::uint64_t> sizes = {wanted_bytes};
   while (true) {
     const std::uint64_t half = base::page_rounded(sizes.back() / 2);
@@ -48,8 +52,10 @@ std::vector<std::uint64_t> staging_sizes(std::uint64_t wanted_bytes, std::uint64
   }
 }
 
+// In the order of what a refusal costs: half of the host's free memory, the ledger, the machine.
 base::Result<PinnedBytes> try_pin(const PinnedSource& source, std::uint64_t size_bytes,
                                   base::MemoryCategory category, std::string_view owner) {
+  CUZK_ASSERT(source.pin && source.spare_bytes && size_bytes > 0);
   if (const auto spare = source.spare_bytes(); spare && size_bytes > *spare) {
     return refused(size_bytes,
                    "half of the host's free memory is " + base::format_byte_size(*spare), false);
@@ -68,15 +74,18 @@ base::Result<PinnedBytes> try_pin(const PinnedSource& source, std::uint64_t size
   }
   out.permit = std::move(permit).value();
   out.bytes = std::move(bytes).value();
+  CUZK_ASSERT(out.bytes != nullptr);  // null would mean a shortage
   return out;
 }
 
+// Kept as it is, where it is as wished or a refusal is fresh; else taken anew, pinned or not.
 base::Status Staging::ensure(const StagingWish& wish, const PinnedSource& source,
                              Clock::time_point now) {
   CUZK_ASSERT(wish.wanted_bytes > 0 && wish.pageable_bytes_max > 0);
   if (is_pinned() && bytes_.size() >= wish.wanted_bytes) return base::ok_status();
   const bool was_refused = shortage_ && wish.wanted_bytes <= shortage_->asked_bytes;
   if (was_refused && !bytes_.empty() && now - asked_at_ < kAskAgainAfter) return base::ok_status();
+  // The old block goes before a new one is asked for: both at once may be more than there is.
   bytes_ = {};
   pinned_.bytes.reset();  // before its permit
   pinned_ = {};
@@ -91,13 +100,16 @@ base::Status Staging::ensure(const StagingWish& wish, const PinnedSource& source
       continue;
     }
     bytes_ = {pinned_.bytes.get(), size};
+    CUZK_ASSERT(size == wish.wanted_bytes || shortage_);  // less only where more was refused
     if (shortage_) shortage_->had_bytes = size;
     return base::ok_status();
   }
   return take_pageable(wish);
 }
 
+// By the same halves; the last refusal is the error. Counted as host memory, which it is.
 base::Status Staging::take_pageable(const StagingWish& wish) {
+  CUZK_ASSERT(!is_pinned() && bytes_.empty());
   const std::uint64_t most = std::min(wish.wanted_bytes, wish.pageable_bytes_max);
   base::Status status = base::ok_status();
   for (const std::uint64_t size : staging_sizes(most, wish.least_bytes)) {
@@ -112,6 +124,7 @@ base::Status Staging::take_pageable(const StagingWish& wish) {
   return status;
 }
 
+// What was asked, had, why, what follows, what helps: one line for whoever runs the program.
 std::string shortage_sentence(int device_index, std::string_view what,
                               const PinnedShortage& shortage, std::string_view effect) {
   std::string text =
@@ -128,6 +141,8 @@ std::string shortage_sentence(int device_index, std::string_view what,
 
 namespace {
 
+// What the log was told of already, for the life of the process: a daemon would else repeat it with
+// every proof.
 struct Said {
   std::mutex mutex;
   std::set<std::pair<int, PinnedUse>> uses;
@@ -138,6 +153,7 @@ Said& said() {
   return all;
 }
 
+// What a shortage means for whoever reads the log.
 std::string_view effect_of(PinnedUse use) {
   return use == PinnedUse::kStaging
              ? "proofs stay right, but their copies to the device are slower"
@@ -151,6 +167,7 @@ void warn_of_shortage(int device_index, PinnedUse use, std::string_view what,
                       const PinnedShortage& shortage) {
   Said& all = said();
   {
+    // Not while logging, whose sink is somebody else's code.
     const std::lock_guard lock(all.mutex);
     if (!all.uses.emplace(device_index, use).second) return;
   }

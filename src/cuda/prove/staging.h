@@ -46,7 +46,7 @@ struct PinnedShortage {
 std::vector<std::uint64_t> staging_sizes(std::uint64_t wanted_bytes, std::uint64_t least_bytes);
 
 // Pinned bytes with their permit, or why there are none. kResourceExhausted is a shortage; other
-// errors are errors.
+// errors are errors. `bytes` must go before `permit`, as members do in the order they have here.
 struct PinnedBytes {
   base::Permit permit;
   std::shared_ptr<std::byte> bytes;  // null: refused
@@ -63,7 +63,9 @@ struct StagingWish {
   std::string_view owner;
 };
 
-// One block, counted in the ledger as what it is. Movable; for one thread at a time.
+// One block, counted in the ledger as what it is. Movable; for one thread at a time. It holds
+// nothing at first, then a pinned block or a pageable one, never both; bytes() is that one.
+// shortage() is there while the block is less than was asked for when it was taken.
 class Staging {
  public:
   using Clock = std::chrono::steady_clock;
@@ -87,7 +89,7 @@ class Staging {
 
   PinnedBytes pinned_;
   base::ScratchBuffer pageable_;
-  std::span<std::byte> bytes_;
+  std::span<std::byte> bytes_;  // of the one that is there
   std::optional<PinnedShortage> shortage_;
   Clock::time_point asked_at_;
 };

@@ -1,4 +1,7 @@
 // Counters by device, made when they are first asked for.
+//
+// Here rather than with the backends: several of them share a device, and the figures are of the
+// process, which goes on when a backend ends. Asking for one takes a lock, counting takes none.
 #include "cuda/prove/streamed_bytes.h"
 
 #include <map>

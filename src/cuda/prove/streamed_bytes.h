@@ -1,4 +1,7 @@
 // Counts what streamed queries bring to each device, for the life of the process.
+//
+// Uploaded is what passed the link, shared what further proofs took of the same uploads: their
+// ratio says what sharing saves (docs/cuda.md, Streamed queries are shared).
 #pragma once
 
 #include <atomic>

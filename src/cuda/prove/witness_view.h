@@ -71,7 +71,9 @@ struct RowBlock {
   r1cs::ColumnSteps steps;
 };
 
-// coefficients[t.coefficient] z[t.column], added to `sum`. Column 0 is the constant one.
+// coefficients[t.coefficient] z[t.column], added to `sum`. Column 0 is the constant one. Most
+// variables are bits: a set one costs an addition, a clear one nothing, and only a scalar costs a
+// product.
 template <class T>
 CUZK_HD CUZK_INLINE void add_term(const WitnessView<T>& witness, const T* coefficients,
                                   r1cs::Term term, T& sum) {
@@ -87,6 +89,7 @@ CUZK_HD CUZK_INLINE void add_term(const WitnessView<T>& witness, const T* coeffi
   const std::uint32_t word = variable / 64, bit = variable % 64;
   const std::uint64_t mask = witness.aux.mask[word];
   if ((mask >> bit & 1) != 0) {
+    // Scalars of a run lie without gaps: those before the word, then those before it in the word.
     const T scalar = witness.aux.scalars[witness.aux.rank[word] + bit_count(mask & below_bit(bit))];
     sum += coefficients[term.coefficient].times(scalar);
   } else if ((witness.aux.bits[word] >> bit & 1) != 0) {
@@ -101,7 +104,7 @@ struct RowTerms {
   std::uint32_t copy;
 };
 
-// The terms number lane, lane + lane_count, ... of one row.
+// The sum over the terms number lane, lane + lane_count, ... of one row; of all with lane_count 1.
 template <class T>
 CUZK_HD CUZK_INLINE T sum_terms(const WitnessView<T>& witness, const T* coefficients,
                                 const RowTerms& row, const r1cs::ColumnSteps& steps, unsigned lane,
@@ -123,6 +126,7 @@ struct SegmentView {
   std::size_t size = 0;                       // variables of the run
 };
 
+// The variables of a word that occur in the query, as its bits; past the run's end there are none.
 CUZK_HD CUZK_INLINE std::uint64_t selected_word(const SegmentView& segment, std::size_t word) {
   if (segment.density != nullptr) return segment.density[word];
   const std::size_t left = segment.size - 64 * word;
@@ -151,6 +155,7 @@ CUZK_HD inline PlacedBits place_ones(const SegmentView& segment, std::size_t wor
                                      std::uint64_t bits, std::uint32_t first) {
   const std::uint64_t selected = selected_word(segment, word);
   const std::uint64_t ones = bits & selected;
+  // A packed query has points for the selected alone: each one moves down to its rank among them.
   std::uint64_t packed = ones;
   if (segment.point_rank != nullptr && selected != ~std::uint64_t{0}) {
     packed = 0;
@@ -160,6 +165,7 @@ CUZK_HD inline PlacedBits place_ones(const SegmentView& segment, std::size_t wor
   }
   const std::uint32_t place = word_point(segment, word) - first;
   const unsigned shift = place % 64;
+  // A shift by 64 is not defined, on hosts or devices.
   return {place / 64, packed << shift, shift == 0 ? 0 : packed >> (64 - shift)};
 }
 

@@ -13,7 +13,8 @@
 namespace cuzk::cuda::setup {
 namespace {
 
-// One generator: its table, and room for the points of a piece.
+// One generator: its table, and room for the points of a piece. `table` is a view of `memory`, so
+// they stay together; a move leaves the device's bytes where they are.
 template <class G>
 struct Generator {
   device::Buffer memory, points;
@@ -30,11 +31,14 @@ struct Generator {
   }
 };
 
+// What is taken in create() stays until the end; multiply() allocates nothing. One stream, so the
+// pieces need no order of their own, and one block of scalars is enough.
 template <class C>
 class DeviceMultiplier : public groth16::GeneratorMultiplier<C> {
  public:
   using Canonical = typename C::FrCanonical;
 
+  // Finds the device, takes all memory, fills both tables and waits for that.
   static base::Result<std::unique_ptr<groth16::GeneratorMultiplier<C>>> create(
       const std::string& name, std::size_t piece_count) {
     CUZK_ASSERT(piece_count > 0);
@@ -61,10 +65,13 @@ class DeviceMultiplier : public groth16::GeneratorMultiplier<C> {
  private:
   DeviceMultiplier() = default;
 
+  // By pieces of piece_count_: each is waited for, since the next one writes to the same blocks and
+  // its scalars come from memory that the caller may change after the call.
   template <class G>
   base::Status multiply_by(const Generator<G>& generator, std::span<const Canonical> scalars,
                            std::span<cuzk::curve::Affine<G>> out) {
-    CUZK_ASSERT(scalars.size() == out.size());
+    CUZK_ASSERT(scalars.size() == out.size() && piece_count_ > 0);
+    // The caller's thread may have used another device since.
     CUZK_TRY_STATUS(device::use_device(device_));
     for (std::size_t first = 0; first < out.size(); first += piece_count_) {
       const std::size_t count = std::min(piece_count_, out.size() - first);

@@ -9,8 +9,10 @@
 
 namespace cuzk::cuda::setup {
 
-// Takes the device's memory for tables and for pieces of `piece_count` products (about 700 MiB for
-// 2^20), until it dies. `device` is an index, a UUID or a PCI address. For one thread at a time.
+// Takes the device's memory for tables and for pieces of `piece_count` (at least 1) products (about
+// 700 MiB for 2^20), until it dies. `device` is an index, a UUID or a PCI address. For one thread
+// at a time. kNotFound for an unknown name, kResourceExhausted where the memory is not there,
+// kUnsupported in a build without CUDA.
 template <class C>
 base::Result<std::unique_ptr<groth16::GeneratorMultiplier<C>>> make_device_multiplier(
     const std::string& device, std::size_t piece_count = std::size_t{1} << 20);

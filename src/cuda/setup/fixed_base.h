@@ -16,7 +16,8 @@
 
 namespace cuzk::cuda::setup {
 
-// The table of one point of G. Borrows its memory; immutable once made.
+// The table of one point of G. Borrows its memory; immutable once made. Made by create() only: a
+// default-constructed one is a place for one. Several streams may multiply by it once it is filled.
 template <class G>
 class FixedBaseTable {
  public:

@@ -1,6 +1,8 @@
 // The kernel of fixed-base products: a thread takes sixteen scalars, then one inversion for all.
 //
-// Additions are complete, for multiples may meet: the scalars of a key can be anything.
+// Additions are complete, for multiples may meet: the scalars of a key can be anything. A scalar
+// costs a mixed addition for each digit that is not zero; the digits are signed (msm/digits.h), so
+// the table holds half as many multiples and the kernel negates y.
 #pragma once
 
 #include "cuda/device/error.h"
@@ -9,6 +11,7 @@
 
 namespace cuzk::cuda::setup {
 
+// `entries` multiples a window; scalars are four 64-bit words each, below the group's order.
 template <class T>
 __global__ void __launch_bounds__(msm::kMultiplesThreads)
     fixed_base_kernel(const curve::AffinePoint<T>* table, std::size_t entries,
@@ -18,6 +21,7 @@ __global__ void __launch_bounds__(msm::kMultiplesThreads)
   const std::size_t begin = (blockIdx.x * std::size_t{blockDim.x} + threadIdx.x) * kEach;
   if (begin >= count) return;
   const int here = static_cast<int>(min(kEach, count - begin));
+  // XYZZ sums first: turned into affine points one by one, each would cost an inversion.
   curve::XyzzPoint<T> points[kEach];
   for (int i = 0; i < here; ++i) {
     std::uint64_t scalar[4];
@@ -45,6 +49,8 @@ base::Status multiply_by_table(const device::Stream& stream,
                                msm::ScalarForm form,
                                device::DeviceSpan<cuzk::curve::Affine<G>> out) {
   using T = curve::Coordinate<G>;
+  static_assert(sizeof(curve::AffinePoint<T>) == sizeof(cuzk::curve::Affine<G>));
+  static_assert(sizeof(msm::Scalar<G>) == 4 * sizeof(std::uint64_t), "four words a scalar");
   constexpr std::size_t kPerBlock = std::size_t{msm::kMultiplesPerThread} * msm::kMultiplesThreads;
   fixed_base_kernel<<<static_cast<unsigned>((out.size + kPerBlock - 1) / kPerBlock),
                       msm::kMultiplesThreads, 0, stream.handle()>>>(
