@@ -134,8 +134,8 @@ base::Status PipelineCore::take_in(RunRequest request, std::uint32_t again_count
   return status;
 }
 
-// The job's row is in the table when the scheduler has it: whoever looks up what the scheduler names
-// finds it.
+// The job's row is in the table when the scheduler has it: whoever looks up what the scheduler
+// names finds it.
 base::Status PipelineCore::submit(const JobPointer& job) {
   if (stopping_) return stopping_error();
   // Again under the lock: two calls with one id may have come here side by side.
