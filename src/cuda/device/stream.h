@@ -28,6 +28,8 @@ class Event {
   static base::Result<Event> create();
   CUevent_st* handle() const noexcept { return handle_.get(); }
   base::Status synchronize() const;
+  // Whether all work before it is done; asks and does not wait.
+  base::Result<bool> has_passed() const;
   // Milliseconds from `earlier` to this event; both must have been passed.
   base::Result<float> milliseconds_since(const Event& earlier) const;
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/msm/pricing.h"
 #include "cuda/msm/sort.h"
 #include "cuda/msm/window_sums.h"
 
@@ -17,16 +18,6 @@ namespace cuzk::cuda::msm {
 namespace {
 
 constexpr std::size_t kPartCountMin = std::size_t{1} << 14;
-
-template <class G>
-constexpr bool kIsExtension = sizeof(typename G::Field) > sizeof(typename G::Curve::Fp);
-
-template <class G>
-MsmPolicy priced(MsmPolicy policy) {
-  // A reduction in Fp2 spills registers: measured, buckets weigh a quarter more.
-  if (kIsExtension<G>) policy.bucket_cost *= 1.25;
-  return policy;
-}
 
 template <class G>
 ScalarParams params_of(const MsmPlan& plan) {
@@ -62,14 +53,6 @@ void choose_sets_at_once(MsmPlan& plan, std::uint64_t limit_bytes) {
     }
   }
   bytes_of(least);
-}
-
-// The policy's numbers are BLS12-381 G1's. A product of Fp2 takes three times as long, so rounds
-// pay early; one of eight words less than half, so that they wait for memory (measured at 2^22).
-template <class G>
-std::size_t affine_entry_min(const MsmPolicy& policy) {
-  if (kIsExtension<G>) return policy.affine_count_min / 16;
-  return sizeof(typename G::Field) > 32 ? policy.affine_count_min : 4 * policy.affine_count_min;
 }
 
 // Rounds, runs and sets at once for the plan's layout and part size. Rounds keep their points:
