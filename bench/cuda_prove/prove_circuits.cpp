@@ -178,8 +178,8 @@ void check_mimc(Report& report, const Options& options, const fs::path& folder) 
 }  // namespace
 
 std::vector<Way> ways(const Options& options, std::uint64_t little_bytes) {
-  Way resident{"resident", {}, {}}, tables{"with tables", {}, {}}, host_g2{"G2 on the host", {}, {}},
-      little{"little memory", {}, {}}, shared{"shared", {}, {}};
+  Way resident{"resident", {}, {}}, tables{"with tables", {}, {}},
+      host_g2{"G2 on the host", {}, {}}, little{"little memory", {}, {}}, shared{"shared", {}, {}};
   for (Way* way : {&resident, &tables, &host_g2, &little, &shared}) {
     way->options.device = options.device;
     way->options.known_answer_test = false;

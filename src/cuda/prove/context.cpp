@@ -147,7 +147,8 @@ std::uint64_t Context::used_bytes(bool by_spares) const {
   std::uint64_t used = 0;
   for (const auto& owner : base::Ledger::process().snapshot().owners) {
     if (owner.account != account_ || owner.category == base::MemoryCategory::kEvaluation) continue;
-    if ((owner.category == base::MemoryCategory::kMsmScratch) == by_spares) used += owner.used_bytes;
+    if ((owner.category == base::MemoryCategory::kMsmScratch) == by_spares)
+      used += owner.used_bytes;
   }
   return used;
 }

@@ -33,8 +33,8 @@ base::Result<std::shared_ptr<KeyTables>> queue_tables(Context& context,
   out->counts = plan.counts;
   device::Arena arena(out->memory.buffer());
   for (int q = 0; q < kQueryB2; ++q) {
-    CUZK_TRY_STATUS(queue_table<typename C::G1>(stream, circuit.g1(q), plan.counts[q], arena,
-                                                out->points[q]));
+    CUZK_TRY_STATUS(
+        queue_table<typename C::G1>(stream, circuit.g1(q), plan.counts[q], arena, out->points[q]));
   }
   CUZK_TRY_STATUS(queue_table<typename C::G2>(stream, circuit.b_g2(), plan.counts[kQueryB2], arena,
                                               out->points[kQueryB2]));
@@ -44,10 +44,9 @@ base::Result<std::shared_ptr<KeyTables>> queue_tables(Context& context,
 
 std::string description(int device_index, const TablePlan& plan) {
   constexpr std::string_view kNames[] = {"H", "L", "A", "B in G1", "B in G2"};
-  std::string text =
-      "device " + std::to_string(device_index) + " makes tables of multiples of a key, " +
-      std::to_string(plan.bytes) + " bytes, which " + std::to_string(plan.proofs_to_earn()) +
-      " proofs earn:";
+  std::string text = "device " + std::to_string(device_index) +
+                     " makes tables of multiples of a key, " + std::to_string(plan.bytes) +
+                     " bytes, which " + std::to_string(plan.proofs_to_earn()) + " proofs earn:";
   for (int q = 0; q < kQueryCount; ++q) {
     if (plan.counts[q] < 2) continue;
     text += " " + std::to_string(plan.counts[q]) + " of " + std::string(kNames[q]);

@@ -141,8 +141,7 @@ class LoadedCircuit {
 // not wait, but at once. That they were not made is no error of a proof.
 template <class C>
 void prepare_tables(Context& context, const LoadedCircuit<C>& circuit, const ProofSizes& sizes,
-                    const ProofPlan& plan, unsigned lanes, TableUse use,
-                    const ScratchModel& model);
+                    const ProofPlan& plan, unsigned lanes, TableUse use, const ScratchModel& model);
 
 // Bytes of coefficients, layouts and lists on the device, and of the matrices.
 template <class F>

@@ -112,9 +112,8 @@ std::uint64_t KernelScratch<C>::bitmap_bytes(bool in_g2, std::uint64_t count) co
 template <class C>
 TableOffer KernelScratch<C>::tables(const MultiplySizes& sizes, std::uint64_t scratch_bytes,
                                     int table_count_max, double gain_min) const {
-  return sizes.in_g2
-             ? table_offer<typename C::G2>(sizes, scratch_bytes, table_count_max, gain_min)
-             : table_offer<typename C::G1>(sizes, scratch_bytes, table_count_max, gain_min);
+  return sizes.in_g2 ? table_offer<typename C::G2>(sizes, scratch_bytes, table_count_max, gain_min)
+                     : table_offer<typename C::G1>(sizes, scratch_bytes, table_count_max, gain_min);
 }
 
 namespace {

@@ -40,12 +40,13 @@ TablePlan plan_tables(const ProofSizes& sizes, const ProofPlan& plan, std::uint6
   TablePlan out;
   for (int q = 0; q < kQueryCount; ++q) {
     const QuerySizes& query = sizes.queries[q];
-    if (!query.is_used || !plan.query_resident[q] || query.scalar_count == 0) continue;
+    if (!query.is_used || !plan.query_resident[q]) continue;
+    if (query.scalar_count == 0 || query.scalar_count < rules.scalars_min) continue;
     const PieceSizes piece = piece_sizes(sizes, plan, q, model);
     if (piece.multiply.in_parts) continue;
     const std::uint64_t one = table_bytes_of(query, 1);
-    const int most = static_cast<int>(std::min<std::uint64_t>(
-        less(room_bytes, out.bytes) / one, std::uint64_t{kTableCountMost}));
+    const int most = static_cast<int>(
+        std::min<std::uint64_t>(less(room_bytes, out.bytes) / one, std::uint64_t{kTableCountMost}));
     if (most < 2) continue;
     const TableOffer offer =
         model.tables(piece.multiply, piece.multiply_bytes, most, rules.gain_min);
