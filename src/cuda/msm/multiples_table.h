@@ -52,13 +52,13 @@ TableCost table_cost(std::size_t count, int table_count, MsmPolicy policy) {
 }
 
 // The tables that make sums of `count` terms cheapest, at most table_count_max and of those for
-// which fits(table_count) holds; none where they save less than the part `gain_min` of a sum.
+// which fits(table_count) holds; none where they save less than the part `gain_min` of a sum. Each
+// further table must save saved_per_table_min additions more.
 // Wider windows with so few entries a bucket that rounds are lost are no gain, whatever they save
-// in additions (measured: two, six and twelve tables at 2^22).
+// in additions (measured: six tables at 2^22).
 template <class G, class Fits>
 TableChoice choose_tables(std::size_t count, int table_count_max, double gain_min,
-                          const MsmPolicy& policy, const Fits& fits) {
-  constexpr double kWorthMore = 0.98;  // what a larger table must gain over a smaller one
+                          double saved_per_table_min, const MsmPolicy& policy, const Fits& fits) {
   constexpr int kTablesMax = 16;
   const TableCost without = table_cost<G>(count, 1, policy);
   TableChoice best = {1, without.additions, 0};
@@ -66,7 +66,9 @@ TableChoice choose_tables(std::size_t count, int table_count_max, double gain_mi
     if (count > kCountMax / static_cast<std::size_t>(tables)) break;
     const TableCost with = table_cost<G>(count, tables, policy);
     if (with.affine_rounds < without.affine_rounds) continue;
-    if (with.additions > kWorthMore * best.cost || !fits(tables)) continue;
+    const double more = best.cost - with.additions;
+    if (more <= 0 || more < saved_per_table_min * (tables - best.table_count)) continue;
+    if (!fits(tables)) continue;
     best = {tables, with.additions, without.additions - with.additions};
   }
   if (best.saved < gain_min * without.additions) return {1, without.additions, 0};

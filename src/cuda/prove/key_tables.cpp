@@ -10,15 +10,17 @@ namespace cuzk::cuda::prove {
 namespace {
 
 template <class G>
-base::Status queue_table(const device::Stream& stream, const PointStore<G>& store, int table_count,
-                         device::Arena& arena, std::byte*& points) {
+base::Status queue_table(const device::Stream& stream, const PointStore<G>& store, int query,
+                         device::Arena& arena, KeyTables& out) {
   using Point = cuzk::curve::Affine<G>;
+  const int table_count = out.counts[query];
   if (table_count < 2) return base::ok_status();
   CUZK_CHECK(store.is_resident());
   const auto table = arena.take<Point>(store.count * static_cast<std::size_t>(table_count));
   CUZK_TRY_STATUS(device::copy_bytes_on_device(
       stream, table.data, store.device_points_from(store.first), store.count * sizeof(Point)));
-  points = reinterpret_cast<std::byte*>(table.data);
+  out.points[query] = reinterpret_cast<std::byte*>(table.data);
+  out.point_counts[query] = store.count;
   return msm::fill_table<G>(stream, table_count, table);
 }
 
@@ -33,11 +35,9 @@ base::Result<std::shared_ptr<KeyTables>> queue_tables(Context& context,
   out->counts = plan.counts;
   device::Arena arena(out->memory.buffer());
   for (int q = 0; q < kQueryB2; ++q) {
-    CUZK_TRY_STATUS(
-        queue_table<typename C::G1>(stream, circuit.g1(q), plan.counts[q], arena, out->points[q]));
+    CUZK_TRY_STATUS(queue_table<typename C::G1>(stream, circuit.g1(q), q, arena, *out));
   }
-  CUZK_TRY_STATUS(queue_table<typename C::G2>(stream, circuit.b_g2(), plan.counts[kQueryB2], arena,
-                                              out->points[kQueryB2]));
+  CUZK_TRY_STATUS(queue_table<typename C::G2>(stream, circuit.b_g2(), kQueryB2, arena, *out));
   CUZK_TRY_STATUS(stream.record(out->filled));
   return out;
 }

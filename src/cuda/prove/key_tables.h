@@ -20,14 +20,14 @@ struct KeyTables {
   device::Event filled;
   std::array<int, kQueryCount> counts = {1, 1, 1, 1, 1};
   std::array<std::byte*, kQueryCount> points = {};
-  mutable std::atomic<bool> is_filled = false;  // seen by somebody
+  std::array<std::size_t, kQueryCount> point_counts = {};  // of one table
+  mutable std::atomic<bool> is_filled = false;             // seen by somebody
 
-  // All tables of a query of point_count points.
+  // All tables of a query.
   template <class G>
-  device::DeviceSpan<const cuzk::curve::Affine<G>> points_of(int query,
-                                                             std::size_t point_count) const {
+  device::DeviceSpan<const cuzk::curve::Affine<G>> points_of(int query) const {
     return {reinterpret_cast<const cuzk::curve::Affine<G>*>(points[query]),
-            point_count * static_cast<std::size_t>(counts[query])};
+            point_counts[query] * static_cast<std::size_t>(counts[query])};
   }
 };
 

@@ -71,10 +71,11 @@ std::optional<msm::MsmPlan> table_plan(const MultiplySizes& sizes, int table_cou
 }
 
 template <class G>
-TableOffer table_offer(const MultiplySizes& sizes, std::uint64_t scratch_bytes, int table_count_max,
-                       double gain_min) {
+TableOffer table_offer(const MultiplySizes& sizes, std::uint64_t scratch_bytes,
+                       const TableWish& wish) {
   const auto choice = msm::choose_tables<G>(
-      sizes.count, table_count_max, gain_min, policy_within(sizes.limit_bytes),
+      sizes.count, wish.table_count_max, wish.gain_min, wish.saved_per_table_min,
+      policy_within(sizes.limit_bytes),
       [&](int tables) { return table_plan<G>(sizes, tables, scratch_bytes).has_value(); });
   return {choice.table_count, choice.saved, msm::fill_cost<G>(choice.table_count)};
 }
@@ -111,9 +112,9 @@ std::uint64_t KernelScratch<C>::bitmap_bytes(bool in_g2, std::uint64_t count) co
 }
 template <class C>
 TableOffer KernelScratch<C>::tables(const MultiplySizes& sizes, std::uint64_t scratch_bytes,
-                                    int table_count_max, double gain_min) const {
-  return sizes.in_g2 ? table_offer<typename C::G2>(sizes, scratch_bytes, table_count_max, gain_min)
-                     : table_offer<typename C::G1>(sizes, scratch_bytes, table_count_max, gain_min);
+                                    const TableWish& wish) const {
+  return sizes.in_g2 ? table_offer<typename C::G2>(sizes, scratch_bytes, wish)
+                     : table_offer<typename C::G1>(sizes, scratch_bytes, wish);
 }
 
 namespace {
@@ -503,8 +504,8 @@ class ProofRun {
       device::DeviceSpan<const cuzk::curve::Affine<G>> piece) const {
     const int count = sum.plan.layout.table_count;
     if (count < 2) return piece;
-    CUZK_CHECK(count == tables_->counts[query]);
-    return tables_->points_of<G>(query, piece.size);
+    CUZK_CHECK(count == tables_->counts[query] && piece.size == tables_->point_counts[query]);
+    return tables_->points_of<G>(query);
   }
 
   // One piece of a multiplication, cut further where its plan says so; or all of it at once.

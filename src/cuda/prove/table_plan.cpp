@@ -48,11 +48,12 @@ TablePlan plan_tables(const ProofSizes& sizes, const ProofPlan& plan, std::uint6
     const int most = static_cast<int>(
         std::min<std::uint64_t>(less(room_bytes, out.bytes) / one, std::uint64_t{kTableCountMost}));
     if (most < 2) continue;
-    const TableOffer offer =
-        model.tables(piece.multiply, piece.multiply_bytes, most, rules.gain_min);
+    const double factor = query.in_g2 ? kG2Factor : 1;
+    const double mib = static_cast<double>(one) / kMiB;
+    const TableWish wish = {most, rules.gain_min, rules.saved_per_mib_min * mib / factor};
+    const TableOffer offer = model.tables(piece.multiply, piece.multiply_bytes, wish);
     if (offer.table_count < 2) continue;
     const std::uint64_t bytes = table_bytes_of(query, offer.table_count);
-    const double factor = query.in_g2 ? kG2Factor : 1;
     const double saved = factor * offer.saved;
     if (saved < rules.saved_per_mib_min * static_cast<double>(bytes) / kMiB) continue;
     out.counts[q] = offer.table_count;

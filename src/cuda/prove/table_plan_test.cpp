@@ -23,14 +23,15 @@ struct MadeUpScratch : ScratchModel {
   }
   std::uint64_t bitmap_bytes(bool, std::uint64_t count) const override { return 110 * count; }
   template <class G>
-  TableOffer offer(const MultiplySizes& sizes, int most, double gain_min) const {
-    const auto choice = msm::choose_tables<G>(sizes.count, most, gain_min, {},
+  TableOffer offer(const MultiplySizes& sizes, const TableWish& wish) const {
+    const auto choice = msm::choose_tables<G>(sizes.count, wish.table_count_max, wish.gain_min,
+                                              wish.saved_per_table_min, {},
                                               [this](int tables) { return tables <= fitting; });
     return {choice.table_count, choice.saved, msm::fill_cost<G>(choice.table_count)};
   }
-  TableOffer tables(const MultiplySizes& sizes, std::uint64_t, int most,
-                    double gain_min) const override {
-    return sizes.in_g2 ? offer<G2>(sizes, most, gain_min) : offer<G1>(sizes, most, gain_min);
+  TableOffer tables(const MultiplySizes& sizes, std::uint64_t,
+                    const TableWish& wish) const override {
+    return sizes.in_g2 ? offer<G2>(sizes, wish) : offer<G1>(sizes, wish);
   }
   int fitting = 16;  // tables that do in a sum's scratch
 };
@@ -74,7 +75,7 @@ TEST(TableCost, FollowsWhatWasMeasured) {
 TEST(ChooseTables, TakesTheBestThatFitsAndNoneWhereLittleIsGained) {
   const msm::MsmPolicy policy;
   const auto choose = [&](std::size_t count, int most, double gain_min, int fitting) {
-    return msm::choose_tables<G1>(count, most, gain_min, policy,
+    return msm::choose_tables<G1>(count, most, gain_min, 0, policy,
                                   [fitting](int tables) { return tables <= fitting; });
   };
   const std::size_t n = std::size_t{1} << 22;
@@ -104,6 +105,17 @@ TEST(TablePlan, GivesHItsTablesAndTheRestNone) {
   // Measured: 350 ms to make, 3.6 saved.
   EXPECT_GT(plan.proofs_to_earn(), 70u);
   EXPECT_LT(plan.proofs_to_earn(), 150u);
+}
+
+// 2^26 in a quarter of a large card: three, as more save too little for their bytes. At 2^27 three
+// do not fit, and two save too little, as windows can be no wider.
+TEST(TablePlan, TakesAFurtherTableOnlyWhereItPaysToo) {
+  const auto counts = [](unsigned log2) {
+    return plan_tables(porep_sizes(log2), whole_plan(), 34 * kGiB, TableRules(), MadeUpScratch())
+        .counts;
+  };
+  EXPECT_EQ(counts(26), (std::array<int, kQueryCount>{3, 1, 1, 1, 1}));
+  EXPECT_EQ(counts(27), (std::array<int, kQueryCount>{1, 1, 1, 1, 1}));
 }
 
 // Their points would be cheap to multiply, but their sums are short.
