@@ -306,6 +306,10 @@ void check_forms_of_multiplication(Suite& suite) {
 void time_forms_of_multiplication(Suite& suite) {
   if (suite.quick()) return;
   using G1 = curve::Bls12_381::G1;
+  for (const std::size_t log2 : {16, 18, 20}) {
+    const Known<G1> known(suite, std::size_t{1} << log2, 77);
+    for (const int tables : {1, 13, 16}) time_table<G1>(suite, known, log2, tables);
+  }
   {
     const Known<G1> known(suite, std::size_t{1} << 22, 77);
     for (const int tables : {2, 6, 12, 13}) time_table<G1>(suite, known, 22, tables);

@@ -12,6 +12,15 @@ constexpr double kMiB = 1 << 20, kGiB = 1 << 30;
 
 }  // namespace
 
+std::uint64_t device_bytes(base::MemoryCategory category) {
+  std::uint64_t bytes = 0;
+  for (const auto& owner : base::Ledger::process().snapshot().owners) {
+    const bool is_on_device = owner.account >= base::Account::device(0);
+    if (is_on_device && owner.category == category) bytes += owner.used_bytes;
+  }
+  return bytes;
+}
+
 void print_ledger(const char* when) {
   const auto now = base::Ledger::process().snapshot();
   std::printf("ledger %s:\n", when);

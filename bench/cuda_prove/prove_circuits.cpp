@@ -188,19 +188,20 @@ void check_mimc(Report& report, const Options& options, const fs::path& folder) 
 }  // namespace
 
 std::vector<Way> ways(const Options& options, std::uint64_t little_bytes) {
-  Way resident{"resident", {}, {}}, host_g2{"G2 on the host", {}, {}},
-      little{"little memory", {}, {}}, shared{"shared", {}, {}};
-  for (Way* way : {&resident, &host_g2, &little, &shared}) {
+  Way resident{"resident", {}, {}}, tables{"with tables", {}, {}},
+      host_g2{"G2 on the host", {}, {}}, little{"little memory", {}, {}}, shared{"shared", {}, {}};
+  for (Way* way : {&resident, &tables, &host_g2, &little, &shared}) {
     way->options.device = options.device;
     way->options.known_answer_test = false;
     way->options.lanes = 1;
   }
+  tables.options.tables = ::cuzk::cuda::TableUse::kAtOnce;
   host_g2.options.b_g2 = ::cuzk::cuda::G2Place::kHost;
   little.options.vram_limit_bytes = little_bytes;
   const auto devices = ::cuzk::cuda::list_devices();
   const bool are_two = devices.ok() && devices->size() > 1 && options.device == "0";
   shared.sharing = {options.device, are_two ? "1" : options.device, options.device};
-  return {resident, host_g2, little, shared};
+  return {resident, tables, host_g2, little, shared};
 }
 
 void check_circuits(Report& report, const Options& options) {

@@ -79,11 +79,13 @@ void print_memory(const char* when) {
 // The median of a few proofs on one device or shared by several, after one that loads the key;
 // each verified. Stage times are of the first device.
 double time_full(Report& report, const Options& options, const std::vector<std::string>& devices,
-                 groth16::ProveInputs<C> inputs) {
+                 groth16::ProveInputs<C> inputs,
+                 ::cuzk::cuda::TableUse tables = ::cuzk::cuda::TableUse::kByPlan) {
   ::cuzk::cuda::BackendOptions how;
   how.known_answer_test = false;
   how.exact_stages = devices.size() == 1;
   how.lanes = 1;
+  how.tables = tables;
   ::cuzk::cuda::SplitOptions split;
   for (const std::string& device : devices) {
     how.device = device;
@@ -150,6 +152,12 @@ void run_full(Report& report, const Options& options) {
   std::fflush(stdout);
   print_memory("with the key in host memory");
   const double one_ms = time_full(report, options, {options.device}, inputs);
+  if (options.tables) {
+    const double with_ms =
+        time_full(report, options, {options.device}, inputs, ::cuzk::cuda::TableUse::kAtOnce);
+    std::printf("2^%zu with tables of multiples: %.0f ms, without %.0f\n", options.full_log2,
+                with_ms, one_ms);
+  }
   const auto devices = ::cuzk::cuda::list_devices();
   if (devices.ok() && devices->size() > 1) {
     std::vector<std::string> all;

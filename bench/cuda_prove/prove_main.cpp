@@ -1,9 +1,10 @@
-// cuda_prove_suite [check] [shared] [pinned-fault] [time] [limits] [devices] [full LOG2]
+// cuda_prove_suite [check] [shared] [pinned-fault] [tables] [time] [limits] [devices] [full LOG2]
 //                  [fault|shared-fault] [quick|tiny] [device NAME]
 //                  [data FOLDER]... [c1 FILE] [proofs N]
 //
 // check: byte equality of proofs on all circuits found; shared: of those that share uploads;
-// pinned-fault: of those made while pinned memory is refused; check has both.
+// pinned-fault: of those made while pinned memory is refused; tables: when tables of multiples are
+// made and who gets their memory, and with time or full the times with and without; check has all.
 // limits: the same under limits of device memory. time: stage times and the steady rate of PoRep
 // proofs. devices: PoRep proofs on all visible devices beside one. full: a proof of 2^LOG2 rows.
 // fault: a device is broken on purpose.
@@ -36,6 +37,7 @@ Options read_options(int count, char** words) {
     if (word == "tiny") options.tiny = true;
     if (word == "fault") options.fault = true;
     if (word == "shared") options.shared = true;
+    if (word == "tables") options.tables = true;
     if (word == "pinned-fault") options.pinned_fault = true;
     if (word == "shared-fault") options.shared_fault = true;
     if (word == "full" && has_value) options.full_log2 = std::strtoul(words[++i], nullptr, 10);
@@ -69,6 +71,7 @@ int run(const Options& options) {
   if (options.checks) check_circuits(report, options);
   if (options.checks) check_robustness(report, options);
   if (options.checks || options.shared) check_shared_uploads(report, options);
+  if ((options.checks && !options.tiny) || options.tables) check_tables(report, options);
   // It runs no other kernels: race checkers, who see tiny circuits, would learn nothing from it.
   if ((options.checks && !options.tiny) || options.pinned_fault) {
     check_pinned_faults(report, options);

@@ -18,6 +18,7 @@ namespace {
 
 using C = curve::Bls12_381;
 using ::cuzk::cuda::BackendOptions;
+using ::cuzk::cuda::TableUse;
 using Inputs = groth16::ProveInputs<C>;
 using Proof = groth16::Proof<C>;
 using Backend = std::shared_ptr<groth16::Backend<C>>;
@@ -101,9 +102,11 @@ BackendOptions backend_options(const Options& options) {
 }
 
 // One lane with every stage waited for: where the time of a proof goes. Medians of seven.
-void time_stages(Report& report, const Options& options, const Porep& porep) {
+void time_stages(Report& report, const Options& options, const Porep& porep,
+                 TableUse tables = TableUse::kByPlan) {
   BackendOptions how = backend_options(options);
   how.exact_stages = true;
+  how.tables = tables;
   const auto backend = ::cuzk::cuda::make_backend<C>(how);
   if (!report.expect_ok(backend, "backend")) return;
   Clock first;
@@ -170,6 +173,61 @@ void time_rates(Report& report, const Options& options, const Porep& porep) {
               clock.ms() / (options.proofs / 4 * 4));
 }
 
+// Alone and steady, without tables of multiples and with those that the plan makes.
+void time_tables(Report& report, const Options& options, const Porep& porep) {
+  std::printf("stages with tables of all queries that gain anything:\n");
+  time_stages(report, options, porep, TableUse::kAtOnce);
+  for (const auto use : {TableUse::kNever, TableUse::kByPlan, TableUse::kNever}) {
+    BackendOptions how = backend_options(options);
+    how.tables = use;
+    const auto backend = ::cuzk::cuda::make_backend<C>(how);
+    if (!report.expect_ok(backend, "backend")) return;
+    const char* what = use == TableUse::kNever ? "without tables" : "with tables by plan";
+    if (use == TableUse::kNever) {
+      rate(report, **backend, porep, 6, 4, "warm-up");
+    } else {
+      unsigned count = 0;
+      for (; count < 400 && table_bytes() == 0; ++count) {
+        expect_proof(report, raw_proof<C>(**backend, porep.inputs), porep, "before tables");
+      }
+      report.expect(table_bytes() != 0, "tables are made by plan");
+      const Clock clock;
+      rate(report, **backend, porep, 24, 4, "while tables are made");
+      std::printf("tables begun before proof %u; the next 24: %.2f ms a proof\n", count,
+                  clock.ms() / 24);
+    }
+    std::vector<double> alone;
+    for (int i = 0; i < 15; ++i) {
+      const Clock clock;
+      expect_proof(report, raw_proof<C>(**backend, porep.inputs), porep, what);
+      alone.push_back(clock.ms());
+    }
+    std::sort(alone.begin(), alone.end());
+    const double steady = rate(report, **backend, porep, 48, 4, what);
+    std::printf("%s: alone %.2f ms, steady (3 lanes, 4 threads) %.2f ms a proof\n", what,
+                alone[alone.size() / 2], steady);
+    if (use != TableUse::kNever) print_ledger(what);
+    std::fflush(stdout);
+  }
+}
+
+// Tables of whatever is worth anything, in what is left under a limit.
+void check_tables_under(Report& report, const Options& options, const Porep& porep,
+                        std::uint64_t gib) {
+  BackendOptions how = backend_options(options);
+  how.vram_limit_bytes = gib << 30;
+  how.tables = TableUse::kAtOnce;
+  const auto backend = ::cuzk::cuda::make_backend<C>(how);
+  if (!report.expect_ok(backend, "backend")) return;
+  const std::string what = "tables under " + std::to_string(gib) + " GiB";
+  for (int i = 0; i < 2; ++i) {
+    expect_proof(report, raw_proof<C>(**backend, porep.inputs), porep, what);
+  }
+  const double mib = double(table_bytes()) / (1 << 20);
+  rate(report, **backend, porep, 6, 3, what);
+  std::printf("%s: %.0f MiB of them\n", what.c_str(), mib);
+}
+
 // Under a limit; with `in_pinned` false a streamed key is decoded from its bytes for each pass.
 void check_limit(Report& report, const Options& options, const Porep& porep, std::uint64_t gib,
                  bool in_pinned) {
@@ -206,7 +264,10 @@ void check_limit(Report& report, const Options& options, const Porep& porep, std
 
 // Each limit makes something else give way (docs/cuda.md, Memory).
 void check_limits(Report& report, const Options& options, const Porep& porep) {
-  for (const std::uint64_t gib : {8, 4, 2, 1}) check_limit(report, options, porep, gib, true);
+  for (const std::uint64_t gib : {8, 4, 2, 1}) {
+    check_limit(report, options, porep, gib, true);
+    check_tables_under(report, options, porep, gib);
+  }
   check_limit(report, options, porep, 1, false);
 }
 
@@ -303,7 +364,8 @@ void run_porep(Report& report, const Options& options) {
   if (!prepare(report, options, porep)) return;
   std::fflush(stdout);
   if (options.checks || options.times) time_stages(report, options, porep);
-  if (options.times) time_rates(report, options, porep);
+  if (options.times && options.tables) time_tables(report, options, porep);
+  if (options.times && !options.tables) time_rates(report, options, porep);
   if (options.limits) check_limits(report, options, porep);
   if (options.devices) time_devices(report, options, porep);
   report.section("PoRep of a 2 KiB sector");

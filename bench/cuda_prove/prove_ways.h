@@ -30,8 +30,9 @@ struct Way {
   }
 };
 
-// Everything resident; B in G2 on the host; so little memory that keys and matrices pass in pieces;
-// shared by three seats, on two devices where there are two and else on one.
+// Everything resident; the same with tables of multiples of all queries that gain by them; B in G2
+// on the host; so little memory that keys and matrices pass in pieces; shared by three seats, on
+// two devices where there are two and else on one.
 std::vector<Way> ways(const Options& options, std::uint64_t little_bytes);
 
 }  // namespace cuzk::bench::cuda_prove

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/ledger.h"
 #include "base/progress.h"
 #include "bench/cuda_prove/prove_suite.h"
 
@@ -45,5 +46,8 @@ class StageTimes final : public base::ProgressSink {
 
 // The accounts of the ledger and who holds what.
 void print_ledger(const char* when);
+// What is held on devices now for a purpose; tables of multiples.
+std::uint64_t device_bytes(base::MemoryCategory category);
+inline std::uint64_t table_bytes() { return device_bytes(base::MemoryCategory::kMsmScratch); }
 
 }  // namespace cuzk::bench::cuda_prove

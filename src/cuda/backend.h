@@ -17,6 +17,13 @@ namespace cuzk::cuda {
 // Where the sum over the B query in G2 runs.
 enum class G2Place { kDevice, kHost };
 
+// Tables of multiples of a key's points: sums are shorter with them, proofs the same.
+enum class TableUse {
+  kByPlan,  // once a key has made so many proofs that they pay, where memory is left for them
+  kNever,
+  kAtOnce,  // before the first proof, whatever they save: for tests and measurements
+};
+
 struct BackendOptions {
   // Index, UUID or PCI address of a visible device (device_name.h).
   std::string device = "0";
@@ -26,6 +33,8 @@ struct BackendOptions {
   // Proofs that may be on the device at once; memory may allow fewer.
   unsigned lanes = 3;
   G2Place b_g2 = G2Place::kDevice;
+  // Of keys that are resident; a proof that devices share uses none.
+  TableUse tables = TableUse::kByPlan;
   // Whether the known-answer test runs before the first proof; a device that fails is condemned.
   bool known_answer_test = true;
   // Waits for the device at the end of each stage, so that progress stages show device times.

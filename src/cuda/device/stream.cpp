@@ -27,6 +27,16 @@ base::Status Event::synchronize() const {
   return to_status(cudaEventSynchronize(handle()), "cudaEventSynchronize");
 }
 
+base::Result<bool> Event::has_passed() const {
+  const cudaError_t code = cudaEventQuery(handle());
+  if (code == cudaErrorNotReady) {
+    cudaGetLastError();  // else the next launch would be told of it
+    return false;
+  }
+  CUZK_TRY_STATUS(to_status(code, "cudaEventQuery"));
+  return true;
+}
+
 base::Result<float> Event::milliseconds_since(const Event& earlier) const {
   CUZK_ASSERT(handle() != nullptr && earlier.handle() != nullptr);
   float milliseconds = 0;

@@ -31,6 +31,8 @@ class Event {
   CUevent_st* handle() const noexcept { return handle_.get(); }
   // Blocks the calling thread until the stream has come to the event; the first error of its work.
   base::Status synchronize() const;
+  // Whether all work before it is done; asks and does not wait.
+  base::Result<bool> has_passed() const;
   // Milliseconds from `earlier` to this event; both must have been passed.
   base::Result<float> milliseconds_since(const Event& earlier) const;
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "cuda/msm/pricing.h"
 #include "cuda/msm/sort.h"
 #include "cuda/msm/window_sums.h"
 
@@ -21,17 +22,6 @@ namespace {
 constexpr std::size_t kPartCountMin = std::size_t{1} << 14;
 
 // Whether G's coordinates lie in Fp2.
-template <class G>
-constexpr bool kIsExtension = sizeof(typename G::Field) > sizeof(typename G::Curve::Fp);
-
-// The policy's costs for G; the caller's policy stays the plan's.
-template <class G>
-MsmPolicy priced(MsmPolicy policy) {
-  // A reduction in Fp2 spills registers: measured, buckets weigh a quarter more.
-  if (kIsExtension<G>) policy.bucket_cost *= 1.25;
-  return policy;
-}
-
 template <class G>
 ScalarParams params_of(const MsmPlan& plan) {
   return scalar_params(G::Scalar::Params::kModulus.limb, plan.layout);
@@ -69,14 +59,6 @@ void choose_sets_at_once(MsmPlan& plan, std::uint64_t limit_bytes) {
   }
   bytes_of(least);
   CUZK_ASSERT(plan.sets_at_once >= 1 && plan.sets_at_once <= kSortSetsMax);
-}
-
-// The policy's numbers are BLS12-381 G1's. A product of Fp2 takes three times as long, so rounds
-// pay early; one of eight words less than half, so that they wait for memory (measured at 2^22).
-template <class G>
-std::size_t affine_entry_min(const MsmPolicy& policy) {
-  if (kIsExtension<G>) return policy.affine_count_min / 16;
-  return sizeof(typename G::Field) > 32 ? policy.affine_count_min : 4 * policy.affine_count_min;
 }
 
 // Rounds, runs and sets at once for the plan's layout and part size. Rounds keep their points:

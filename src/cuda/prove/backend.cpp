@@ -100,6 +100,8 @@ class CudaBackend final : public groth16::Backend<C> {
                                               Lane& lane) {
     CUZK_TRY(const auto workspace, take_workspace(*context_, circuit, sizes, lane, options_.lanes,
                                                   inputs.control.cancel));
+    prepare_tables<C>(*context_, *circuit, sizes, workspace.plan, options_.lanes, options_.tables,
+                      KernelScratch<C>());
     return run_proof<C>(*context_, lane, *circuit, sizes, workspace.plan, workspace.memory.buffer(),
                         inputs, input_run, options_.exact_stages);
   }

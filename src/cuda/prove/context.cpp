@@ -66,8 +66,8 @@ base::Result<std::shared_ptr<Context>> Context::open(const device::DeviceInfo& i
   return context;
 }
 
-void CountedBuffer::Release::operator()(Context* context) const noexcept {
-  context->proof_memory_is_free();
+void MemoryRelease::operator()(Context* context) const noexcept {
+  context->memory_is_free(is_spare);
 }
 
 // The permit goes back by its own destructor where the pool refuses what the ledger let in.
@@ -80,12 +80,40 @@ base::Result<CountedBuffer> Context::take(base::Permit permit, const device::Str
 }
 
 // The ledger before the pool, here and below: what it refuses never touches the device.
+// A spare that was dropped is free when the proofs that use it have ended, and those wait for
+// nobody who waits here: they have their memory, and no key is loaded while a proof runs.
+base::Result<base::Permit> Context::admit_or_drop(const base::MemoryRequest& request) const {
+  base::Ledger& ledger = base::Ledger::process();
+  auto permit = ledger.admit(request);
+  if (permit.ok()) return permit;
+  spares_.drop_all();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] {
+    permit = ledger.admit(request);
+    return permit.ok() || spare_count_ == 0;
+  });
+  return permit;
+}
+
 base::Result<CountedBuffer> Context::allocate(const device::Stream& stream, std::uint64_t bytes,
                                               base::MemoryCategory category,
                                               std::string_view owner) const {
-  CUZK_TRY(auto permit,
-           base::Ledger::process().admit({bytes, category, std::string(owner), account_}));
+  CUZK_TRY(auto permit, admit_or_drop({bytes, category, std::string(owner), account_}));
   return take(std::move(permit), stream, bytes);
+}
+
+base::Result<CountedBuffer> Context::allocate_spare(const device::Stream& stream,
+                                                    std::uint64_t bytes, std::string_view owner) {
+  CUZK_TRY(auto permit, base::Ledger::process().admit({bytes, base::MemoryCategory::kMsmScratch,
+                                                       std::string(owner), account_}));
+  {
+    const std::lock_guard lock(mutex_);
+    ++spare_count_;
+  }
+  std::unique_ptr<Context, MemoryRelease> release(this, {true});
+  CUZK_TRY(CountedBuffer out, take(std::move(permit), stream, bytes));
+  out.release_ = std::move(release);
+  return out;
 }
 
 base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
@@ -100,7 +128,14 @@ base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
   const bool is_decided = changed_.wait(lock, stop, [&] {
     if (line_.begin() != place) return false;
     permit = base::Ledger::process().admit(request);
-    return permit.ok() || holder_count_ == 0;
+    if (!permit.ok() && spare_count_ != 0) {
+      // Whoever frees memory takes the lock.
+      lock.unlock();
+      spares_.drop_all();
+      lock.lock();
+      permit = base::Ledger::process().admit(request);
+    }
+    return permit.ok() || (holder_count_ == 0 && spare_count_ == 0);
   });
   line_.erase(place);
   // Counted before the lock is given up: else the next in line could take "no holder" for true.
@@ -113,30 +148,38 @@ base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
   if (!permit.ok()) return permit.error();
   // From here on a failure, too, ends as a holder: the count goes down and those who wait look
   // again.
-  std::unique_ptr<Context, CountedBuffer::Release> release(this);
+  std::unique_ptr<Context, MemoryRelease> release(this, {false});
   CUZK_TRY(CountedBuffer out, take(std::move(permit).value(), stream, bytes));
   out.release_ = std::move(release);
   return out;
 }
 
-void Context::proof_memory_is_free() noexcept {
+void Context::memory_is_free(bool is_spare) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    CUZK_ASSERT(holder_count_ > 0);
-    --holder_count_;
+    unsigned& count = is_spare ? spare_count_ : holder_count_;
+    CUZK_ASSERT(count > 0);
+    --count;
   }
   changed_.notify_all();
 }
 
 // By the ledger's own figures, so that a key that another backend of the device holds counts. A
 // moment's answer: what is planned by it is admitted, or not, later.
-std::uint64_t Context::room_bytes() const {
+std::uint64_t Context::used_bytes(bool by_spares) const {
   std::uint64_t used = 0;
   for (const auto& owner : base::Ledger::process().snapshot().owners) {
-    const bool is_proof = owner.category == base::MemoryCategory::kEvaluation;
-    if (owner.account == account_ && !is_proof) used += owner.used_bytes;
+    if (owner.account != account_ || owner.category == base::MemoryCategory::kEvaluation) continue;
+    if ((owner.category == base::MemoryCategory::kMsmScratch) == by_spares)
+      used += owner.used_bytes;
   }
-  return budget_bytes_ - std::min(budget_bytes_, used);
+  return used;
 }
+
+std::uint64_t Context::room_bytes() const {
+  return budget_bytes_ - std::min(budget_bytes_, used_bytes(false));
+}
+
+std::uint64_t Context::spare_bytes() const { return used_bytes(true); }
 
 }  // namespace cuzk::cuda::prove

@@ -283,7 +283,7 @@ base::Result<std::shared_ptr<LoadedCircuit<C>>> LoadedCircuit<C>::load(
     const Context& context, Lane& lane, const std::shared_ptr<const Key>& key,
     const std::shared_ptr<const Shape>& shape, std::shared_ptr<const CircuitFacts<Fr>> facts,
     const ProofPart& part, const ProofPlan& plan, const std::stop_token& stop) {
-  std::shared_ptr<LoadedCircuit> out(new LoadedCircuit());
+  std::shared_ptr<LoadedCircuit> out(new LoadedCircuit(context.spares()));
   const Drain drain(lane.copy);  // before what was begun is dropped
   lane.load_stop = stop;
   struct EndOfLoad {

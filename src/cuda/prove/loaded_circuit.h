@@ -14,6 +14,7 @@
 #include "cuda/device/buffer.h"
 #include "cuda/poly/ntt.h"
 #include "cuda/prove/evaluation.h"
+#include "cuda/prove/key_tables.h"
 #include "cuda/prove/lane.h"
 #include "cuda/prove/proof_part.h"
 #include "cuda/prove/proof_plan.h"
@@ -110,9 +111,13 @@ class LoadedCircuit {
   const PointStore<typename C::G2>& b_g2() const { return b_g2_; }
   // Of queries that are not resident.
   PiecePasses& passes() const { return passes_; }
+  // Of queries that are resident, if there are any (prepare_tables).
+  CircuitTables& tables() const { return tables_of_multiples_; }
+  // What is resident was taken in its order and goes in it.
+  const device::Stream& stream() const { return stream_; }
 
  private:
-  LoadedCircuit() = default;
+  explicit LoadedCircuit(Spares& spares) : tables_of_multiples_(spares) {}
   base::Status load_tables(const Context& context, Lane& lane, const Shape& shape);
   base::Status load_matrices(const Context& context, Lane& lane, const Shape& shape);
 
@@ -130,7 +135,15 @@ class LoadedCircuit {
   std::array<PointStore<typename C::G1>, 4> g1_;
   PointStore<typename C::G2> b_g2_;
   mutable PiecePasses passes_;
+  mutable CircuitTables tables_of_multiples_;  // made on the stream, so before it
 };
+
+// Before each proof that uses the circuit by `plan`, one of `lanes` side by side: makes tables of
+// multiples of its queries when its proofs so far are worth them and there is room. Queues and does
+// not wait, but at once. That they were not made is no error of a proof.
+template <class C>
+void prepare_tables(Context& context, const LoadedCircuit<C>& circuit, const ProofSizes& sizes,
+                    const ProofPlan& plan, unsigned lanes, TableUse use, const ScratchModel& model);
 
 // Bytes of coefficients, layouts and lists on the device, and of the matrices.
 template <class F>

@@ -28,11 +28,30 @@ struct MultiplySizes {
   std::uint64_t limit_bytes = 0;            // asked for, not a bound; 0: as its own policy says
 };
 
+// Tables of multiples for a multiplication (msm/multiples_table.h), in additions of its group.
+struct TableOffer {
+  int table_count = 1;        // 1: none
+  double saved = 0;           // of each sum
+  double made_per_point = 0;  // what a point's multiples take
+};
+
+// At most table_count_max tables that save at least the part gain_min of a sum, and each of them so
+// many additions.
+struct TableWish {
+  int table_count_max = 1;
+  double gain_min = 0, saved_per_table_min = 0;
+};
+
 // Scratch of the sums, by group and length. Given by the kernels' own plans; tests make one up.
 struct ScratchModel {
   virtual ~ScratchModel() = default;
   virtual std::uint64_t multiply_bytes(const MultiplySizes& sizes) const = 0;
   virtual std::uint64_t bitmap_bytes(bool in_g2, std::uint64_t count) const = 0;
+  // The best tables for a sum that is not in parts, within the scratch that it has without.
+  virtual TableOffer tables(const MultiplySizes& /*sizes*/, std::uint64_t /*scratch_bytes*/,
+                            const TableWish& /*wish*/) const {
+    return {};
+  }
 };
 
 inline constexpr std::uint64_t kScalarBytes = 32;

@@ -12,6 +12,7 @@
 #include "cuda/device/fault.h"
 #include "cuda/msm/bitmap.h"
 #include "cuda/msm/msm.h"
+#include "cuda/msm/multiples_table.h"
 #include "cuda/prove/drain.h"
 #include "cuda/prove/host_image.h"
 #include "cuda/prove/matrix_tiles.h"
@@ -56,6 +57,33 @@ std::uint64_t multiply_bytes_of(const MultiplySizes& sizes) {
   return plan.ok() ? plan->scratch_bytes : ~std::uint64_t{0} >> 2;
 }
 
+// The plan with tables, where it does in the scratch of the plan without all that this one does.
+template <class G>
+std::optional<msm::MsmPlan> table_plan(const MultiplySizes& sizes, int table_count,
+                                       std::uint64_t scratch_bytes) {
+  if (sizes.in_parts || sizes.count == 0 || table_count < 2) return std::nullopt;
+  const auto without = multiply_plan<G>(sizes);
+  msm::MsmPolicy policy = policy_within(sizes.limit_bytes);
+  policy.table_count = table_count;
+  policy.scratch_bytes_max = std::min(policy.scratch_bytes_max, scratch_bytes);
+  auto with = msm::plan_msm<G>(sizes.count, policy);
+  if (!without.ok() || !with.ok() || without->is_in_parts || with->is_in_parts ||
+      with->scratch_bytes > scratch_bytes || with->affine_rounds < without->affine_rounds) {
+    return std::nullopt;
+  }
+  return std::move(with).value();
+}
+
+template <class G>
+TableOffer table_offer(const MultiplySizes& sizes, std::uint64_t scratch_bytes,
+                       const TableWish& wish) {
+  const auto choice = msm::choose_tables<G>(
+      sizes.count, wish.table_count_max, wish.gain_min, wish.saved_per_table_min,
+      policy_within(sizes.limit_bytes),
+      [&](int tables) { return table_plan<G>(sizes, tables, scratch_bytes).has_value(); });
+  return {choice.table_count, choice.saved, msm::fill_cost<G>(choice.table_count)};
+}
+
 }  // namespace
 
 template <class F>
@@ -85,6 +113,12 @@ std::uint64_t KernelScratch<C>::bitmap_bytes(bool in_g2, std::uint64_t count) co
   // A shorter piece can take a little more, where it has a round of additions less.
   constexpr std::uint64_t kRoundings = std::uint64_t{64} << 10;
   return count == 0 ? 0 : bytes + bytes / 16 + kRoundings;
+}
+template <class C>
+TableOffer KernelScratch<C>::tables(const MultiplySizes& sizes, std::uint64_t scratch_bytes,
+                                    const TableWish& wish) const {
+  return sizes.in_g2 ? table_offer<typename C::G2>(sizes, scratch_bytes, wish)
+                     : table_offer<typename C::G1>(sizes, scratch_bytes, wish);
 }
 
 namespace {
@@ -157,10 +191,11 @@ class ProofRun {
   ProofRun(const Context& context, Lane& lane, const LoadedCircuit<C>& circuit,
            const ProofSizes& sizes, const ProofPlan& plan, const device::Buffer& workspace,
            const groth16::ProveInputs<C>& inputs, const r1cs::CompactWitness<Fr>& input_run,
-           bool exact_stages, const Sharing& sharing)
+           bool exact_stages, const Sharing& sharing, const KeyTables* tables)
       : context_(context),
         lane_(lane),
         circuit_(circuit),
+        tables_(tables),
         sizes_(sizes),
         plan_(plan),
         inputs_(inputs),
@@ -453,12 +488,28 @@ class ProofRun {
   base::Result<QueuedSum<G>> plan_sum(QueryId query, const PieceSizes& sizes) {
     static_assert(msm::kBitmapSumBytes<G> <= SumArrays::kBitmapBytes);
     QueuedSum<G> out;
-    CUZK_TRY(out.plan, multiply_plan<G>(sizes.multiply));
+    const int tables = tables_ == nullptr ? 1 : tables_->counts[query];
+    if (auto plan = table_plan<G>(sizes.multiply, tables, sizes.multiply_bytes)) {
+      out.plan = *plan;
+    } else {
+      CUZK_TRY(out.plan, multiply_plan<G>(sizes.multiply));
+    }
     CUZK_ASSERT(out.plan.sums_bytes <= SumArrays::kProductBytes);
     out.product = sums_.products[query];
     out.bitmaps = sums_.bitmaps[query];
     out.is_queued = true;
     return out;
+  }
+
+  // What a multiplication reads: the points of a piece, or of the whole query with its multiples.
+  template <class G>
+  device::DeviceSpan<const cuzk::curve::Affine<G>> bases(
+      QueryId query, const QueuedSum<G>& sum,
+      device::DeviceSpan<const cuzk::curve::Affine<G>> piece) const {
+    const int count = sum.plan.layout.table_count;
+    if (count < 2) return piece;
+    CUZK_ASSERT(count == tables_->counts[query] && piece.size == tables_->point_counts[query]);
+    return tables_->points_of<G>(query);
   }
 
   // One piece of a multiplication, cut further where its plan says so; or all of it at once.
@@ -545,7 +596,7 @@ class ProofRun {
       CUZK_TRY(const auto piece, feed.next(inputs_.control.cancel));
       if (!piece) break;
       msm::Terms<G1> terms;
-      terms.bases = piece->points;
+      terms.bases = bases<G1>(kQueryH, sum, piece->points);
       terms.scalars = {scalars + (pieces[piece->index].first - first_scalar),
                        pieces[piece->index].count};
       CUZK_TRY_STATUS(queue_terms<G1>(sum, terms, arrays.scratch, in_parts));
@@ -624,7 +675,7 @@ class ProofRun {
     CUZK_TRY_STATUS(gather_values<Fr>(stream, pairs, count, witness_.input_scalars.data,
                                       witness_.aux_scalars.data, values));
     msm::Terms<G> terms;
-    terms.bases = points;
+    terms.bases = bases<G>(query, sum, points);
     terms.scalars = {reinterpret_cast<const msm::Scalar<G>*>(values), count};
     terms.indices = {arrays.pair_points.data, count};
     return queue_terms<G>(sum, terms, arrays.multiply_scratch, in_parts);
@@ -633,6 +684,7 @@ class ProofRun {
   const Context& context_;
   Lane& lane_;
   const LoadedCircuit<C>& circuit_;
+  const KeyTables* const tables_;  // null: none
   const ProofSizes& sizes_;
   const ProofPlan& plan_;
   const groth16::ProveInputs<C>& inputs_;
@@ -658,10 +710,12 @@ base::Result<ProofSums<C>> run_proof(const Context& context, Lane& lane,
                                      const groth16::ProveInputs<C>& inputs,
                                      const r1cs::CompactWitness<typename C::Fr>& input_run,
                                      bool exact_stages, const Sharing& sharing) {
-  // The caller's workspace and circuit, which others may drop then, outlive what is queued here.
+  // The workspace, the circuit and its tables, which others may drop, outlive what is queued here.
+  // The tables go first: who waits for a workspace counts on them.
+  const auto tables = circuit.tables().ready();
   const Drain drain(lane.compute, lane.copy);
   return ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run,
-                     exact_stages, sharing)
+                     exact_stages, sharing, tables.get())
       .run();
 }
 

@@ -51,6 +51,8 @@ template <class C>
 struct KernelScratch final : ScratchModel {
   std::uint64_t multiply_bytes(const MultiplySizes& sizes) const override;
   std::uint64_t bitmap_bytes(bool in_g2, std::uint64_t count) const override;
+  TableOffer tables(const MultiplySizes& sizes, std::uint64_t scratch_bytes,
+                    const TableWish& wish) const override;
 };
 
 // What a division of the proof among devices goes by; borrows from all arguments.
