@@ -164,8 +164,7 @@ class DevicePool final : public groth16::Backend<C> {
     for (Turn turn = choose(tried); turn.index < members_.size(); turn = choose(tried)) {
       const std::size_t index = turn.index;
       tried[index] = true;
-      auto pending = members_[index].backend->start(inputs, blinding);
-      leave(turn, pending.ok());
+      auto pending = start_on(turn, inputs, blinding);
       if (pending.ok()) {
         return Pending(std::make_unique<Made>(*this, index, std::move(pending).value()));
       }
@@ -184,6 +183,20 @@ class DevicePool final : public groth16::Backend<C> {
     if (fallback_ != nullptr) return fallback_->start(inputs, blinding);
     if (own_error) return *own_error;
     return none_left();
+  }
+
+  // Leaves the member whatever happens: else it would look busy for ever.
+  base::Result<Pending> start_on(const Turn& turn, const groth16::ProveInputs<C>& inputs,
+                                 const groth16::Blinding<C>& blinding) {
+    struct Leaving {
+      DevicePool& pool;
+      const Turn& turn;
+      bool is_made = false;
+      ~Leaving() { pool.leave(turn, is_made); }
+    } leaving{*this, turn};
+    auto pending = members_[turn.index].backend->start(inputs, blinding);
+    leaving.is_made = pending.ok();
+    return pending;
   }
 
   // Errors of a member that tell of itself: no room there, a call that failed.

@@ -3,6 +3,7 @@
 #include "cuda/device_pool.h"
 
 #include <atomic>
+#include <new>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -145,6 +146,15 @@ TEST_F(DevicePoolTest, TheTimeOfAStartIsSharedAmongThoseInFlightForAsLongAsTheyA
   EXPECT_DOUBLE_EQ(pool.loads()[0].start_ms, 0.75 * 10 + 0.25 * (20 + 10));
   device->meanwhile = nullptr;
   EXPECT_EQ(pool.loads()[0].in_flight, 0u);
+}
+
+TEST_F(DevicePoolTest, AStartThatThrowsLeavesItsDeviceFree) {
+  const auto device = std::make_shared<MadeUpDevice>();
+  DevicePool<C> pool({{"0", device}}, nullptr, [] { return made_up_ms.load(); });
+  device->meanwhile = [] { throw std::bad_alloc(); };
+  EXPECT_THROW((void)prove(pool), std::bad_alloc);
+  EXPECT_EQ(pool.loads()[0].in_flight, 0u);
+  EXPECT_EQ(prove(pool).value(), expected_);
 }
 
 TEST_F(DevicePoolTest, ADeviceThatIsLostIsNotAskedAgainAndItsProofIsMadeElsewhere) {

@@ -125,7 +125,7 @@ base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
   // The first in line asks the ledger at each change. With no holder left nobody's end can help,
   // and the refusal is the answer; the next in line then asks for itself.
   base::Result<base::Permit> permit = base::Permit();
-  const bool is_decided = changed_.wait(lock, stop, [&] {
+  const auto decides = [&] {
     if (line_.begin() != place) return false;
     permit = base::Ledger::process().admit(request);
     if (!permit.ok() && spare_count_ != 0) {
@@ -136,7 +136,17 @@ base::Result<CountedBuffer> Context::wait_allocate(const device::Stream& stream,
       permit = base::Ledger::process().admit(request);
     }
     return permit.ok() || (holder_count_ == 0 && spare_count_ == 0);
-  });
+  };
+  bool is_decided = false;
+  try {
+    is_decided = changed_.wait(lock, stop, decides);
+  } catch (...) {  // the ledger found no memory for its own lists: the next in line goes on
+    if (!lock.owns_lock()) lock.lock();
+    line_.erase(place);
+    lock.unlock();
+    changed_.notify_all();
+    throw;
+  }
   line_.erase(place);
   // Counted before the lock is given up: else the next in line could take "no holder" for true.
   if (is_decided && permit.ok()) ++holder_count_;

@@ -111,15 +111,22 @@ base::Result<LanePool::Lease> LanePool::take(std::stop_token stop) {
   }
   // Outside the lock: making streams and pinning memory takes milliseconds.
   lock.unlock();
+  // A lane that cannot be had is not made, however that ends.
+  struct Undo {
+    LanePool* pool;
+    ~Undo() {
+      if (pool != nullptr) pool->give_back(nullptr);
+    }
+  } undo{this};
   const auto status = [&]() -> base::Status {
     if (lane != nullptr) return lane->prepare();
     CUZK_TRY(lane, Lane::create(device_index_));
     return base::ok_status();
   }();
   CUZK_ASSERT(!status.ok() || lane != nullptr);
-  if (status.ok()) return Lease(this, std::move(lane));
-  give_back(nullptr);
-  return status.error();
+  if (!status.ok()) return status.error();
+  undo.pool = nullptr;
+  return Lease(this, std::move(lane));
 }
 
 void LanePool::give_back(std::unique_ptr<Lane> lane) {

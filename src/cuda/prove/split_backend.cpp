@@ -5,6 +5,8 @@
 // own; nothing is given back before all of them have ended, since devices write to each other.
 #include <algorithm>
 #include <future>
+#include <string>
+#include <system_error>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -261,11 +263,19 @@ class SplitBackend final : public groth16::Backend<C> {
       return status;
     };
     std::vector<std::future<base::Status>> others;
-    for (std::size_t i = 1; i < runs.size(); ++i) {
-      others.push_back(std::async(std::launch::async, [&one, i] { return one(i); }));
+    others.reserve(runs.size() - 1);
+    base::Status status = base::ok_status();
+    try {
+      for (std::size_t i = 1; i < runs.size(); ++i) {
+        others.push_back(std::async(std::launch::async, [&one, i] { return one(i); }));
+      }
+    } catch (const std::system_error& error) {  // those that began wait for parts that will not
+      status = base::Error{base::ErrorKind::kResourceExhausted,
+                           std::string("a thread for each device: ") + error.what()};
+      handover.abandon(status.error());
     }
     // All are waited for, also after an error: they use what the caller's frame holds.
-    base::Status status = one(0);
+    if (status.ok()) status = one(0);
     for (auto& other : others) {
       base::Status theirs = other.get();
       if (status.ok() && !theirs.ok()) status = std::move(theirs);
