@@ -2,8 +2,8 @@
 //
 // One mutex guards it all: requests are for large buffers, each worth milliseconds of work, so
 // finer locks would gain nothing, and sums over several accounts are exact. The queue is a sorted
-// list that is walked from the front whenever room appears; it has an entry for each stage that
-// waits.
+// list that is walked from the front whenever room appears; it has an entry for each thread
+// that waits in wait_admit().
 #include "base/ledger.h"
 
 #include <algorithm>

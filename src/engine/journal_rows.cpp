@@ -112,7 +112,9 @@ std::uint64_t kept_bytes_of(const JobRecord& job, std::uint64_t proof_bytes) {
 
 Status write_job(Database& database, const char* sql, const JobRecord& job,
                  std::uint64_t proof_bytes) {
-  CUZK_ASSERT(sql == kInsertJob || sql == kUpdateJob);
+  // By their texts: each file that names a constant may have its own copy of them.
+  const std::string_view text = sql;
+  CUZK_ASSERT(text == kInsertJob || text == kUpdateJob);
   const hash::Digest seal = seal_of(job);
   const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   CUZK_TRY(auto row, database.prepare(sql));

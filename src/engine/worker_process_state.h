@@ -58,7 +58,8 @@ class WorkerProcess::State {
     bool reading = false;                    // its input is there, and it has not started yet
     std::vector<PartitionState> partitions;  // as far as they were told
   };
-  // Shared by who asks and the table. Answered by the process, or lost with it; never both.
+  // Shared by who asks and the table. Answered by the process, or lost with it; the answer counts
+  // where the process ends before it was taken.
   struct Question {
     std::optional<JobId> run_of;  // the job that is given
     std::optional<internal::WireOutcome> answer;

@@ -26,7 +26,8 @@ static_assert([] {
   }
   return true;
 }());
-// Beyond what anybody means, and far from the end of the clock that a wait adds it to.
+// Beyond what anybody means, but more than a clock in nanoseconds holds: keys and waits have
+// smaller bounds of their own.
 constexpr std::int64_t kMsMax = 1000LL * 365 * 86'400'000;
 constexpr std::size_t kDigitsMax = 14;  // the largest time in ms has as many; no overflow below
 static_assert(kDigitsMax <= std::numeric_limits<std::int64_t>::digits10);
