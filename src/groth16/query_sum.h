@@ -19,8 +19,7 @@ namespace cuzk::groth16 {
 
 // Scalars in one multiplication. Large enough that the buckets' cost is small beside it (a window
 // of 16 bits has 2^15 buckets, cleared by some 3 * 2^15 additions; the scalars are 2^22), small
-// enough to bound memory. A stop is noticed
-// within a piece, too.
+// enough to bound memory. A stop is noticed within a piece, too.
 inline constexpr std::size_t kPieceScalars = std::size_t{1} << 22;
 
 // A query's scalars with the places of their points, owned.

@@ -41,8 +41,8 @@ struct PackedBits {
   bool operator==(const PackedBits&) const = default;
 };
 
-// A sequence of booleans. Indexes and ranges must lie inside it: nothing is checked here, as this
-// is the inner loop of the witness pass.
+// A sequence of booleans. Indexes and ranges must lie inside it: this is the inner loop of the
+// witness pass, so ranges are checked in builds with a sanitizer alone.
 class WitnessBits {
  public:
   std::size_t size() const noexcept { return size_; }

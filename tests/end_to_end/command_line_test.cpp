@@ -83,6 +83,9 @@ TEST(CommandLine, NumbersAreDecimalAndFit) {
   }
   expect_one_sentence(run_cuzk({"bench", "ntt", "--size-log2", "010"}));
   expect_one_sentence(run_cuzk({"verify", "--threads", "-1"}));
+  const CommandResult not_a_number = run_cuzk({"top", "--interval", "nan"});
+  expect_one_sentence(not_a_number);
+  EXPECT_THAT(not_a_number.err, HasSubstr("expected a number, found 'nan'"));
 }
 
 TEST(CommandLine, UnknownWordsAreNamed) {

@@ -86,9 +86,9 @@ base::Status check_porep(const fs::path& params, const filecoin::PorepClaim& cla
   return valid ? base::ok_status() : refuse("the PoRep does not verify");
 }
 
-template <class C>
 // The public value is compared before the proof is verified: a valid proof of another job's value
 // is the fault that a mixed-up engine would make.
+template <class C>
 base::Status check_squaring(const fs::path& zkey, const typename C::Fr& output,
                             const base::Bytes& result) {
   const auto span = [](const std::string& text) {

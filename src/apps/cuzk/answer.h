@@ -13,9 +13,8 @@
 namespace cuzk::apps {
 
 // The exit codes of every sub-command. kNo is an answer, not a failure: an invalid proof, a witness
-// that does not satisfy its circuit.
-// More than these may only be added: scripts branch on them. job_client.h has a fourth (3), and a
-// run that was interrupted ends with 130 (base/interrupt.h).
+// that does not satisfy its circuit. More may be added and none changed: scripts branch on them.
+// job_client.h has a fourth (3), and a run that was interrupted ends with 130 (base/interrupt.h).
 inline constexpr int kExitYes = 0, kExitNo = 1, kExitError = 2;
 static_assert(kExitYes == 0);  // what a shell takes for success
 

@@ -2,7 +2,10 @@
 //
 // Which flags of `submit` go together depends on the kind of job, so that is checked in
 // job_client_submit.cpp and not by the parser. What the values mean, the daemon checks.
+#include <cmath>
+#include <cstdlib>
 #include <memory>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -11,6 +14,12 @@
 
 namespace cuzk::apps {
 namespace {
+
+// The library's ranges let NaN through, which is neither below nor above anything.
+std::string refuse_nan(const std::string& text) {
+  const bool is_nan = std::isnan(std::strtod(text.c_str(), nullptr));
+  return is_nan ? "expected a number, found '" + text + "'" : std::string();
+}
 
 // The outputs of a command that waits for a proof.
 void add_result_options(CLI::App& command, ResultFiles& files) {
@@ -122,7 +131,8 @@ void add_top(CLI::App& app, Invocation& invocation) {
                   "cuzk top --interval 0.5");
   add_client_options(*command, flags->client);
   command->add_option("--interval", flags->interval_s, "Seconds between two looks (default: 1)")
-      ->check(CLI::Range(0.1, 3600.0));
+      ->check(CLI::Range(0.1, 3600.0))
+      ->check(CLI::Validator(refuse_nan, ""));
   command->add_flag("--once", flags->once, "One look, without moving the cursor");
   command->callback([&invocation, flags] {
     invocation.action = [flags](Session& session) { return run_top(*flags, session); };
@@ -163,7 +173,8 @@ void add_load_command(CLI::App& group, Invocation& invocation) {
       ->required()
       ->type_name("KEY=VALUE,...");
   command->add_option("--rate", flags->rate, "Jobs a second (default: as concurrency allows)")
-      ->check(CLI::Range(0.001, 100000.0));
+      ->check(CLI::Range(0.001, 100000.0))
+      ->check(CLI::Validator(refuse_nan, ""));
   command
       ->add_option("--concurrency", flags->concurrency,
                    "Jobs at once; with --rate: submissions at once (default: 4)")

@@ -41,6 +41,7 @@ constexpr char kFooter[] =
 
 static_assert(kExitYes == 0 && kExitNo == 1 && kExitError == 2 &&
               base::kInterruptedExitCode == 130);  // as the footer tells users
+
 // Whether all of it left the process.
 bool print(std::FILE* stream, const std::string& text) {
   CUZK_ASSERT(stream != nullptr);

@@ -35,6 +35,7 @@ constexpr int kDevicesLostExit = 3;
 
 static_assert(kWorkerNiceness > 0 && kWorkerNiceness < 20);  // what Linux knows as nicer
 static_assert(kDevicesLostExit != 0);                        // an end that counts as a failure
+
 // `devices_lost` as PipelineOptions has it.
 base::Result<std::unique_ptr<engine::Executor>> make_pipeline(
     const Config& config, const JobKinds& kinds, engine::ExecutorEvents& events,

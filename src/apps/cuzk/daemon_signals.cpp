@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <system_error>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -50,10 +51,13 @@ extern "C" void on_daemon_signal(int number) {
 
 }  // namespace
 
-void take_daemon_signals() {
+base::Status take_daemon_signals() {
   CUZK_ASSERT(wake_descriptor < 0);  // called once
   wake_descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  CUZK_ASSERT(wake_descriptor >= 0);
+  if (wake_descriptor < 0) {
+    return base::Error{base::ErrorKind::kResourceExhausted,
+                       "a descriptor for signals: " + std::generic_category().message(errno)};
+  }
   struct sigaction action = {};
   action.sa_handler = on_daemon_signal;
   // Reads and writes of libraries go on where they were; only the poll below is meant to end.
@@ -62,10 +66,11 @@ void take_daemon_signals() {
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(number, &action, nullptr);
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
+  return base::ok_status();
 }
 
 DaemonSignal wait_daemon_signal(std::chrono::milliseconds timeout) {
-  CUZK_ASSERT(wake_descriptor >= 0);
+  CUZK_ASSERT(wake_descriptor >= 0);  // take_daemon_signals() has succeeded
   // A signal between this look and the poll has written to the descriptor, so the poll ends at
   // once.
   if (stop_count == 0 && !reload_asked) {

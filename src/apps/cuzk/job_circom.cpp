@@ -26,16 +26,16 @@ namespace {
 using base::MappedFile;
 using formats::CurveId;
 
-template <class C>
 // What the witness has to fit; the key's path is for the sentence when it does not.
+template <class C>
 formats::WtnsExpectation expectation_of(const std::filesystem::path& key,
                                         const formats::ZkeyHeader& header) {
   return {key.string(), header.wire_count, header.public_count};
 }
 
-template <class C>
 // Key, witness, backend, proof, files, in this order: the backend is chosen by the circuit's size,
 // and a witness that does not fit is told before a device is brought up.
+template <class C>
 base::Result<Answer> prove_over(const CircomProveRequest& request,
                                 const std::shared_ptr<const MappedFile>& zkey, Session& session) {
   session.stage("reading the key");

@@ -2,6 +2,7 @@
 //
 // With the .r1cs file each row is evaluated, at the cost of one pass over the terms, and the first
 // broken one is told with its values. With a key alone a proof has to be made and verified.
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -52,13 +53,14 @@ template <class C>
 base::Result<Answer> check_by_r1cs(const CircomCheckRequest& request, const MappedFile& file,
                                    Session& session) {
   session.stage("reading the circuit");
-  CUZK_TRY(const auto header, formats::read_r1cs_header(file.bytes(), file.name()));
   CUZK_TRY(const auto shape, formats::read_r1cs<C>(file.bytes(), file.name()));
-  const formats::WtnsExpectation expected{request.r1cs.string(), header.wire_count,
-                                          header.public_count()};
+  // Of the circuit as it was read: a header that is read again may have been written to meanwhile.
+  const formats::WtnsExpectation expected{request.r1cs.string(),
+                                          static_cast<std::uint32_t>(shape->variable_count()),
+                                          shape->input_count - 1};
   CUZK_TRY(const auto assignment, formats::open_wtns<C>(request.witness, expected));
   session.stage("checking the constraints");
-  CUZK_ASSERT(assignment->inputs.size() == std::size_t{header.public_count()} + 1);
+  CUZK_ASSERT(assignment->inputs.size() == shape->input_count);
   const auto broken = r1cs::first_broken_constraint(*shape, *assignment);
   CUZK_ASSERT(!broken || broken->row < shape->constraint_count());
   Answer answer(

@@ -249,7 +249,7 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   // daemon.socket_mode.)
   ::umask(S_IRWXG | S_IRWXO);
   // Before anything starts that a signal should end in an orderly way.
-  take_daemon_signals();
+  CUZK_TRY_STATUS(take_daemon_signals());
   session.end_progress();
   base::set_log_level(config.logging.level);
   service::use_log_format(config.logging.format);

@@ -55,8 +55,8 @@ std::vector<F> powers(std::size_t count, const F& ratio) {
   return out;
 }
 
-template <class C>
 // Forward, with its value at 1 checked, and back, with all values compared; then forward is timed.
+template <class C>
 base::Result<cuda::Measured> cpu_transform(const MeasureRequest& request) {
   using F = typename C::Fr;
   CUZK_TRY(const auto domain, poly::Domain<F>::create(request.size_log2));

@@ -76,8 +76,9 @@ struct FirstProof {
   std::uint64_t pending_bytes = 0, rss_bytes = 0;
   base::LedgerSnapshot ledger;
 };
-template <class C>
+
 // Start and finish apart, so that memory can be read in between; verified like the others.
+template <class C>
 base::Result<FirstProof> prove_first(groth16::Backend<C>& backend,
                                      const groth16::ProveInputs<C>& inputs) {
   using Clock = std::chrono::steady_clock;
@@ -117,9 +118,9 @@ void add_ledger(const FirstProof& first, Answer& answer) {
   }
 }
 
-template <class C>
 // `inputs` proved request.proofs times by request.workers threads, each of which takes the next
 // proof when it is done. The first failure is the answer, and ends the others at their next proof.
+template <class C>
 base::Result<Answer> measure(const MeasureProveRequest& request,
                              const groth16::ProveInputs<C>& inputs, Session& session) {
   CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);

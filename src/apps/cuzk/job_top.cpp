@@ -7,6 +7,7 @@
 #include <deque>
 #include <thread>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -127,6 +128,11 @@ class Watcher {
 // The first look is taken before the screen is changed: a daemon that is not there is an error on
 // the terminal as it was. Later errors end the view, and are told after it was left.
 base::Result<Answer> run_top(const TopFlags& flags, Session& session) {
+  // As the parser's range, which a NaN passes: with one the view would never rest.
+  if (!(flags.interval_s > 0)) {
+    return base::Error{base::ErrorKind::kInvalidArgument,
+                       fmt::format("--interval: found {}, expected seconds", flags.interval_s)};
+  }
   CUZK_TRY(const auto client, make_client(flags.client));
   Watcher watcher(*client);
   session.end_progress();
@@ -142,7 +148,6 @@ base::Result<Answer> run_top(const TopFlags& flags, Session& session) {
     return answer;
   }
   const Terminal terminal;
-  CUZK_ASSERT(flags.interval_s > 0);  // the parser's range; else this would never rest
   auto next = Clock::now();
   while (!session.stop_token().stop_requested()) {
     const auto [columns, rows] = terminal_size();

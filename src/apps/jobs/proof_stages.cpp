@@ -19,9 +19,9 @@ using base::ErrorKind;
 using engine::Product;
 using engine::StageContext;
 
-template <class C>
 // What start leaves for finish. Whole from the moment start returns it; on the way there `proof` is
 // null, and an error drops it so.
+template <class C>
 class PendingProduct final : public Product {
  public:
   // What the backend's part holds it has counted itself.

@@ -125,8 +125,7 @@ const CircuitKey<C>& key_of(const engine::StageContext& context);
 engine::ProvingDevice make_cpu_device(std::uint32_t worker_count = 0);
 
 // All stages of all partitions in this thread, one after the other, on `device` (not null): what a
-// command
-// that makes one proof needs. Loads the key.
+// command that makes one proof needs. Loads the key.
 struct AloneOptions {
   const engine::ProvingDevice* device = nullptr;
   groth16::Control control = {};

@@ -179,7 +179,7 @@ r1cs::Assignment<Fr> porep_circuit_assignment(const PorepCircuit& circuit,
       ChallengeCircuit<Builder>(parts[i], circuit, prologue, proofs[i]).synthesize();
     }
   });
-  // In order; each part is freed once joined, so one challenge's values at most are held twice.
+  // In order; each part is freed once joined.
   for (Builder& part : parts) {
     cs.append(part);
     part = Builder();

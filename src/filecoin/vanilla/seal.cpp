@@ -90,7 +90,7 @@ SealedSector assemble_sector(const PorepConfig& config, const ReplicaIdentity& i
                              MerkleTree tree_d, std::vector<std::vector<Node>> layers) {
   CUZK_ASSERT(layers.size() == config.shape->layer_count);
   CUZK_ASSERT(tree_d.leaf_count() == config.shape->node_count());
-  CUZK_ASSERT(layers.back().size() == config.shape->node_count());
+  for (const auto& layer : layers) CUZK_ASSERT(layer.size() == config.shape->node_count());
   SealedSector sector;
   sector.config = config;
   sector.identity = identity;

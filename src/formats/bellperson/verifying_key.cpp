@@ -1,8 +1,8 @@
 // The verifying key of bellperson: six points, a count, the points of the public inputs.
 //
 // What a verifier accepts follows from these points alone, so what is taken out of the file is what
-// is checked: whoever writes to the file later changes nothing. A point at infinity is
-// refused in every place, as bellperson itself does.
+// is checked: whoever writes to the file later changes nothing. A point at infinity is refused in
+// every place: no generator writes one.
 #include "formats/bellperson/verifying_key.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,9 @@
 // Reading and writing witness files.
 //
 // The file may be a client's upload. Its header is held against what the key expects before any
-// value is read, and each value is read once, checked in the copy and kept from there. Two passes:
-// the first counts what is no bit, so that the second fills memory that is exactly large enough.
+// value is read. Two passes: the first counts what is no bit, so that the second fills memory that
+// is exactly large enough. The second checks each value in the copy that is kept, so a file that
+// changes in between costs memory and nothing else.
 #include "formats/snarkjs/wtns.h"
 
 #include <fmt/format.h>

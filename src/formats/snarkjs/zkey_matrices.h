@@ -4,9 +4,10 @@
 // change between the passes is an error or another well-formed pair of matrices (whose proof then
 // does not verify), never an access out of bounds.
 //
-// Counting and placing (a counting sort by row) takes 8 bytes a term and 8 a row beside the file; a
-// list of records sorted in memory would take 44 a term. Terms keep the file's order inside a row,
-// and more than one for a place stay apart: their sum is what counts, and rows are read as sums.
+// Counting and placing (a counting sort by row) takes 8 bytes a term and 16 a row beside the file;
+// a list of records sorted in memory would take 44 a term. Terms keep the file's order inside a
+// row, and more than one for a place stay apart: their sum is what counts, and rows are read as
+// sums.
 #pragma once
 
 #include <algorithm>
