@@ -140,7 +140,7 @@ Result<Affine<G>> decode_compressed(ByteSpan in, PointCheck check, std::string_v
     CUZK_TRY_STATUS(check_infinity(in, what));
     return Affine<G>::infinity();
   }
-  // The length is known to be right, so loads and the root are all that is left to go wrong.
+  // The length is known to be right: loads, the root and the subgroup are what is left to go wrong.
   CUZK_TRY(const Field x, Coordinates<Field>::load(in.data(), ~kFlags & 0xff, what, "x"));
   auto y = square_root(x.squared() * x + G::b());
   if (!y) return malformed(what, "no point of the curve has this x");

@@ -17,9 +17,9 @@ template <std::size_t size>
 std::array<std::uint8_t, size> digest_once(const EVP_MD* algorithm, base::ByteSpan bytes) {
   std::array<std::uint8_t, size> out;
   unsigned written = 0;
-  CUZK_ASSERT(EVP_Digest(bytes.data(), bytes.size(), out.data(), &written, algorithm, nullptr) ==
-              1);
-  CUZK_ASSERT(written == size);
+  const int status =
+      EVP_Digest(bytes.data(), bytes.size(), out.data(), &written, algorithm, nullptr);
+  CUZK_ASSERT(status == 1 && written == size);
   return out;
 }
 
@@ -45,10 +45,12 @@ std::array<std::uint8_t, 32> blake2b_256_keyed(base::ByteSpan key, base::ByteSpa
   std::size_t size = out.size(), written = 0;
   const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &size),
                                    OSSL_PARAM_construct_end()};
-  CUZK_ASSERT(EVP_MAC_init(context.get(), key.data(), key.size(), parameters) == 1);
-  CUZK_ASSERT(EVP_MAC_update(context.get(), bytes.data(), bytes.size()) == 1);
-  CUZK_ASSERT(EVP_MAC_final(context.get(), out.data(), &written, out.size()) == 1);
-  CUZK_ASSERT(written == out.size());
+  const int begun = EVP_MAC_init(context.get(), key.data(), key.size(), parameters);
+  CUZK_ASSERT(begun == 1);
+  const int taken = EVP_MAC_update(context.get(), bytes.data(), bytes.size());
+  CUZK_ASSERT(taken == 1);
+  const int ended = EVP_MAC_final(context.get(), out.data(), &written, out.size());
+  CUZK_ASSERT(ended == 1 && written == out.size());
   return out;
 }
 
@@ -59,20 +61,22 @@ struct Blake2s256::Context {
 
 Blake2s256::Blake2s256() : context_(std::make_unique<Context>()) {
   CUZK_ASSERT(context_->handle != nullptr);
-  CUZK_ASSERT(EVP_DigestInit_ex(context_->handle.get(), EVP_blake2s256(), nullptr) == 1);
+  const int begun = EVP_DigestInit_ex(context_->handle.get(), EVP_blake2s256(), nullptr);
+  CUZK_ASSERT(begun == 1);
 }
 
 Blake2s256::~Blake2s256() = default;
 
 void Blake2s256::update(base::ByteSpan bytes) {
-  CUZK_ASSERT(EVP_DigestUpdate(context_->handle.get(), bytes.data(), bytes.size()) == 1);
+  const int taken = EVP_DigestUpdate(context_->handle.get(), bytes.data(), bytes.size());
+  CUZK_ASSERT(taken == 1);
 }
 
 std::array<std::uint8_t, 32> Blake2s256::finish() {
   std::array<std::uint8_t, 32> out;
   unsigned written = 0;
-  CUZK_ASSERT(EVP_DigestFinal_ex(context_->handle.get(), out.data(), &written) == 1);
-  CUZK_ASSERT(written == out.size());
+  const int ended = EVP_DigestFinal_ex(context_->handle.get(), out.data(), &written);
+  CUZK_ASSERT(ended == 1 && written == out.size());
   return out;
 }
 

@@ -24,7 +24,7 @@ inline constexpr std::size_t kWorthCutting = std::size_t{1} << 20;
 // over all buckets.
 inline std::vector<std::size_t> chunk_schedule(std::size_t count, std::size_t chunk_count_max,
                                                double growth, std::size_t first_count_max) {
-  CUZK_ASSERT(chunk_count_max > 0 && growth >= 0);
+  CUZK_ASSERT((chunk_count_max > 0 || count == 0) && growth >= 0);  // an empty sum has no chunks
   if (count == 0) return {};
   if (count < kWorthCutting) first_count_max = count;
   const double ratio = std::max(2.0, growth), largest = static_cast<double>(chunk_count_max);
