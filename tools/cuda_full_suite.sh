@@ -6,7 +6,7 @@
 #   tools/cuda_suite.sh full
 #
 # Needs nvcc and, of the packages of tools/setup_debian.sh, those of the provers. BUILD
-# (build/cuda_full) is the build directory with the logs, ARCH (native) the architecture, FULL (27)
+# (build/cuda_full) is the build directory with the logs, ARCH (native) the architecture, FULL (26)
 # the size of the large proof as a power of two, 0 for none, JOBS the number of compilers at once.
 # PARTS (time check fault) says what is run.
 set -euo pipefail
@@ -48,13 +48,14 @@ if [[ $parts == *" time "* ]]; then
   say "timings"
   run kernel_times "$build/cuda_suite" time
   run proof_times "$build/cuda_prove_suite" time limits devices "${c1[@]}"
-  [ "${FULL:-27}" = 0 ] || run full_size "$build/cuda_prove_suite" full "${FULL:-27}"
+  [ "${FULL:-26}" = 0 ] || run full_size "$build/cuda_prove_suite" full "${FULL:-26}"
 fi
 
 if [[ $parts == *" check "* ]]; then
   say "checks and sanitizers, side by side"
   run kernel_checks "$build/cuda_suite" check &
-  run proof_checks "$build/cuda_prove_suite" check "${data[@]}" "${c1[@]}" &
+  run proof_checks "$build/cuda_prove_suite" check "${data[@]}" &
+  run porep_check "$build/cuda_prove_suite" "${c1[@]}" &
   # Sums under racecheck take longest, so what it sees is smallest.
   for tool in memcheck synccheck initcheck racecheck; do
     amount=quick
