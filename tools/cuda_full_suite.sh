@@ -55,7 +55,6 @@ if [[ $parts == *" check "* ]]; then
   say "checks and sanitizers, side by side"
   run kernel_checks "$build/cuda_suite" check &
   run proof_checks "$build/cuda_prove_suite" check "${data[@]}" &
-  run porep_check "$build/cuda_prove_suite" "${c1[@]}" &
   # Sums under racecheck take longest, so what it sees is smallest.
   for tool in memcheck synccheck initcheck racecheck; do
     amount=quick

@@ -105,8 +105,10 @@ void submit_and_wait(benchmark::State& state) {
     request.request_id = "job-" + std::to_string(++number);
     request.kind = "nothing";
     request.input = std::make_shared<const base::Bytes>(1000, static_cast<std::uint8_t>(number));
-    CUZK_ASSERT(bench->engine->submit(request).ok());
-    CUZK_ASSERT(bench->engine->await(request.request_id, std::chrono::seconds(60)).ok());
+    const auto submitted = bench->engine->submit(request);
+    CUZK_ASSERT(submitted.ok());
+    const auto ended = bench->engine->await(request.request_id, std::chrono::seconds(60));
+    CUZK_ASSERT(ended.ok());
   }
   state.SetItemsProcessed(state.iterations());
   if (state.thread_index() == 0) bench.reset();

@@ -134,7 +134,7 @@ void Engine::State::stop() {
   std::vector<std::shared_ptr<internal::Waiter>> waiters;
   {
     const MutexLock hold(mutex_);
-    for (const auto& [request_id, entry] : entries_) {
+    for (const auto& [id, entry] : by_id_) {
       // Collected under the lock, told outside: what they call may come back here.
       auto taken = take_waiters(*entry);
       std::move(taken.begin(), taken.end(), std::back_inserter(waiters));
@@ -146,22 +146,22 @@ void Engine::State::stop() {
 }
 
 Engine::State::Entry* Engine::State::live(std::string_view request_id) {
-  const auto found = entries_.find(request_id);
-  return found == entries_.end() || found->second->over ? nullptr : found->second.get();
+  const auto found = by_name_.find(request_id);
+  return found == by_name_.end() || found->second->over ? nullptr : found->second;
 }
 
 Engine::State::Entry* Engine::State::entry_of(JobId id) {
   const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : found->second;
+  return found == by_id_.end() ? nullptr : found->second.get();
 }
 
 void Engine::State::forget(Entry& entry) {
   take_from_backlog(entry);
   set_place(entry, Place::kWaiting);
-  by_id_.erase(entry.id);
-  const auto found = entries_.find(entry.request_id);
-  CUZK_ASSERT(found != entries_.end() && found->second.get() == &entry);
-  entries_.erase(found);  // the entry dies
+  const auto found = by_name_.find(entry.request_id);
+  if (found != by_name_.end() && found->second == &entry) by_name_.erase(found);
+  const JobId id = entry.id;
+  by_id_.erase(id);  // the entry dies
   changed_.notify_all();
 }
 

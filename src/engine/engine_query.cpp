@@ -138,7 +138,7 @@ EngineReport Engine::State::report() {
   const MutexLock hold(mutex_);
   std::map<std::string, EngineReport::Queue> rows = ended_by_kind_;
   for (const JobType* type : types_->all()) rows[type->name];
-  for (const auto& [request_id, entry] : entries_) {
+  for (const auto& [id, entry] : by_id_) {
     std::erase_if(entry->waiters, [](const auto& weak) { return weak.expired(); });
     out.waiting_calls += entry->waiters.size();
     if (entry->over) continue;

@@ -290,7 +290,7 @@ void Engine::State::plan_crash(const Happening& happening, std::vector<Recording
   for (const auto& [id, entry] : by_id_) {
     const bool is_later = entry->given_after >= happening.crash_number;
     if (entry->place == Place::kWaiting || entry->ended || is_later) continue;
-    given.push_back(entry);
+    given.push_back(entry.get());
     const auto& jobs = happening.jobs;
     entry->running = std::find(jobs.begin(), jobs.end(), id) != jobs.end();
     running_count += entry->running ? 1 : 0;

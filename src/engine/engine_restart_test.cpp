@@ -173,6 +173,25 @@ TEST_F(EngineRestart, FinalJobsGoWhenTheirTimeIsOver) {
             Acceptance::kNew);
 }
 
+// The executor may hold a cancelled job for longer than the journal keeps it.
+TEST_F(EngineRestart, AnIdIsFreeWhileTheExecutorStillHoldsItsForgottenJob) {
+  const TemporaryFolder folder;
+  EngineOptions options = engine_options_in(folder.path());
+  options.retention.age_ms_max = 50;
+  options.prune_interval = milliseconds(20);
+  auto [engine, executor] = open_stand_in(options);
+  ASSERT_TRUE(
+      engine->submit(stand_in_request("a", stand_in_input(1, 1, 1, StandInEnd::kHang))).ok());
+  ASSERT_TRUE(comes_true([&e = *executor] { return e.proved_count() == 1; }));
+  ASSERT_TRUE(engine->cancel("a").ok());
+  ASSERT_TRUE(comes_true([&e = *engine] { return !e.find("a").ok(); }));
+  EXPECT_EQ(executor->held_count(), 1u);
+  EXPECT_EQ(engine->submit(stand_in_request("a", stand_in_input(2, 1, 2)))->acceptance,
+            Acceptance::kNew);
+  EXPECT_EQ(await_end(*engine, "a").record.state, JobState::kCompleted);
+  EXPECT_EQ(executor->held_count(), 1u);
+}
+
 // New jobs are refused, those that run record their results in the room kept for them.
 TEST_F(EngineRestart, AFullDiskRefusesNewJobsAndEndsTheRunningOnes) {
   const TemporaryFolder folder;

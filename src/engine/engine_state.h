@@ -94,7 +94,9 @@ class Engine::State final : public ExecutorEvents {
   //   stale   over, then accepted again before the executor let go: its next job_ended is for the
   //           earlier attempt and sends the new one to the feeder
   //   lost    in kGiving when the executor crashed: whatever run() returns, it is to be fed again
-  // Owned by entries_; by_id_ points at it. Pointers and references to it do not outlive the lock.
+  // Owned by by_id_; by_name_ has the newest of a request id: one that is over may still be with
+  // the executor when retention has removed its job and the id is used anew. Pointers and
+  // references to an entry do not outlive the lock.
   struct Entry {
     JobId id = 0;
     std::string request_id, kind;
@@ -123,7 +125,7 @@ class Engine::State final : public ExecutorEvents {
 
     Rank rank() const { return {priority, deadline_ms.value_or(Rank::kNoDeadline), id}; }
   };
-  using EntryMap = std::map<std::string, std::unique_ptr<Entry>, std::less<>>;
+  using EntryNames = std::map<std::string, Entry*, std::less<>>;
 
   // Something the executor said, a job that was accepted, or one that is final in the journal.
   // The recorder takes them in order. Most members belong to one kind alone.
@@ -295,8 +297,8 @@ class Engine::State final : public ExecutorEvents {
   base::Mutex mutex_;
   std::condition_variable_any changed_;   // backlog, places, live count, stopping
   std::condition_variable_any released_;  // an id left claimed_, or its job is live
-  EntryMap entries_ CUZK_GUARDED_BY(mutex_);
-  std::unordered_map<JobId, Entry*> by_id_ CUZK_GUARDED_BY(mutex_);
+  EntryNames by_name_ CUZK_GUARDED_BY(mutex_);
+  std::unordered_map<JobId, std::unique_ptr<Entry>> by_id_ CUZK_GUARDED_BY(mutex_);
   // What the executor has not got, in the order in which it will get it. An entry in kWaiting is in
   // one of the two, unless it is about to be ended or given again by the recorder.
   std::set<std::pair<Rank, JobId>> to_feed_ CUZK_GUARDED_BY(mutex_);

@@ -221,8 +221,8 @@ Engine::State::Entry& Engine::State::enter(const JobRecord& record) {
     entry->request_id = record.request_id;
     entry->kind = record.kind;
     entry->partition_count = record.partition_count;
-    by_id_.emplace(entry->id, entry);
-    entries_.emplace(record.request_id, std::move(fresh));
+    by_id_.emplace(entry->id, std::move(fresh));
+    by_name_.insert_or_assign(record.request_id, entry);
     ++live_count_;
   } else {  // cancelled or failed a moment ago
     if (entry->over) ++live_count_;
@@ -255,7 +255,7 @@ std::uint64_t Engine::State::queue_position(const Entry& entry) const {
   if (entry.running) return 0;
   const Rank rank = entry.rank();
   return static_cast<std::uint64_t>(
-      std::count_if(entries_.begin(), entries_.end(), [&](const auto& item) {
+      std::count_if(by_id_.begin(), by_id_.end(), [&](const auto& item) {
         const Entry& other = *item.second;
         return !other.over && !other.running && !other.ended && other.rank() < rank;
       }));

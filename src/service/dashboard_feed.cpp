@@ -132,7 +132,13 @@ void DashboardFeed::sample(const engine::EngineReport& report, std::int64_t now_
   CUZK_ASSERT(recent_.size() <= kRecentMax && older_.size() <= kOlderMax);
   // Names come from the configuration, so they are few; the bound is for what nobody thought of.
   for (const auto& key : executor.keys) {
-    if (key.reference_count > 0 && key_used_ms_.size() < kKeysMax) key_used_ms_[key.name] = now_ms;
+    if (key.reference_count == 0) continue;
+    const auto known = key_used_ms_.find(key.name);
+    if (known != key_used_ms_.end()) {
+      known->second = now_ms;
+    } else if (key_used_ms_.size() < kKeysMax) {
+      key_used_ms_.emplace(key.name, now_ms);
+    }
   }
 }
 

@@ -24,6 +24,8 @@ using Json = nlohmann::ordered_json;
 
 // Memory that no ledger counts: the program, stacks, the allocator's rest.
 constexpr std::uint64_t kUncountedBytes = std::uint64_t{64} << 20;
+// Of the memory that all jobs want at once: more means nothing.
+constexpr double kBudgetFactorMax = 1e6;
 
 double mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
@@ -152,11 +154,13 @@ base::Status choose_budget(const EngineLoadRequest& request, EngineSettings& set
   const std::string& text = request.budget;
   if (!text.empty() && text.back() == 'x') {
     const auto read = std::from_chars(text.data(), text.data() + text.size() - 1, factor);
-    if (read.ec == std::errc() && read.ptr == text.data() + text.size() - 1 && factor >= 1) {
+    if (read.ec == std::errc() && read.ptr == text.data() + text.size() - 1 && factor >= 1 &&
+        factor <= kBudgetFactorMax) {
       return base::ok_status();
     }
     return Error{ErrorKind::kInvalidArgument,
-                 fmt::format("--budget: found {}, expected a factor from 1 on, as 1.2x", text)};
+                 fmt::format("--budget: found {}, expected a factor from 1 to {}, as 1.2x", text,
+                             kBudgetFactorMax)};
   }
   CUZK_TRY(const auto limits, base::detect_memory_limits());
   CUZK_TRY(settings.budget_bytes, base::resolve_budget(text, limits));
