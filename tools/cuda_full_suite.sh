@@ -6,7 +6,7 @@
 #   tools/cuda_suite.sh full
 #
 # Needs nvcc and, of the packages of tools/setup_debian.sh, those of the provers. BUILD
-# (build/cuda_full) is the build directory with the logs, ARCH (native) the architecture, FULL (26)
+# (build/cuda_full) is the build directory with the logs, ARCH (native) the architecture, FULL (0)
 # the size of the large proof as a power of two, 0 for none, JOBS the number of compilers at once.
 # PARTS (time check fault) says what is run.
 set -euo pipefail
@@ -48,7 +48,7 @@ if [[ $parts == *" time "* ]]; then
   say "timings"
   run kernel_times "$build/cuda_suite" time
   run proof_times "$build/cuda_prove_suite" time limits devices "${c1[@]}"
-  [ "${FULL:-26}" = 0 ] || run full_size "$build/cuda_prove_suite" full "${FULL:-26}"
+  [ "${FULL:-0}" = 0 ] || run full_size "$build/cuda_prove_suite" full "${FULL:-0}"
 fi
 
 if [[ $parts == *" check "* ]]; then
