@@ -67,7 +67,7 @@ if [[ $parts == *" check "* ]]; then
       "$build/cuda_prove_suite" tiny check &
   done
   run pinned_memcheck "$checker" --tool memcheck --leak-check full --error-exitcode 9 \
-    "$build/cuda_prove_suite" tiny pinned-fault &
+    "$build/cuda_prove_suite" tiny pinned-fault vectors &
   wait
 fi
 

@@ -86,6 +86,7 @@ double time_full(Report& report, const Options& options, const std::vector<std::
   how.exact_stages = devices.size() == 1;
   how.lanes = 1;
   how.tables = tables;
+  how.vram_limit_bytes = options.vram_bytes;
   ::cuzk::cuda::SplitOptions split;
   for (const std::string& device : devices) {
     how.device = device;

@@ -1,11 +1,13 @@
-// cuda_prove_suite [check] [shared] [pinned-fault] [tables] [time] [limits] [devices] [full LOG2]
-//                  [fault|shared-fault] [quick|tiny] [device NAME]
-//                  [data FOLDER]... [c1 FILE] [proofs N]
+// cuda_prove_suite [check] [shared] [vectors] [pinned-fault] [tables] [time] [limits] [tight]
+//                  [devices] [full LOG2] [vram MIB] [fault|shared-fault] [quick|tiny]
+//                  [device NAME] [data FOLDER]... [c1 FILE] [proofs N]
 //
 // check: byte equality of proofs on all circuits found; shared: of those that share uploads;
+// vectors: of those whose vectors lie on the host;
 // pinned-fault: of those made while pinned memory is refused; tables: when tables of multiples are
 // made and who gets their memory, and with time or full the times with and without; check has all.
-// limits: the same under limits of device memory. time: stage times and the steady rate of PoRep
+// limits: the same under limits of device memory; tight: under those alone that send vectors to the
+// host. time: stage times and the steady rate of PoRep
 // proofs. devices: PoRep proofs on all visible devices beside one. full: a proof of 2^LOG2 rows.
 // fault: a device is broken on purpose.
 #include <chrono>
@@ -38,6 +40,11 @@ Options read_options(int count, char** words) {
     if (word == "fault") options.fault = true;
     if (word == "shared") options.shared = true;
     if (word == "tables") options.tables = true;
+    if (word == "vectors") options.vectors = true;
+    if (word == "tight" || word == "limits") options.tight = true;
+    if (word == "vram" && has_value) {
+      options.vram_bytes = std::strtoull(words[++i], nullptr, 10) << 20;
+    }
     if (word == "pinned-fault") options.pinned_fault = true;
     if (word == "shared-fault") options.shared_fault = true;
     if (word == "full" && has_value) options.full_log2 = std::strtoul(words[++i], nullptr, 10);
@@ -72,7 +79,9 @@ int run(const Options& options) {
   if (options.checks) check_robustness(report, options);
   if (options.checks || options.shared) check_shared_uploads(report, options);
   if ((options.checks && !options.tiny) || options.tables) check_tables(report, options);
-  // It runs no other kernels: race checkers, who see tiny circuits, would learn nothing from it.
+  // These run no other kernels with shared memory: race checkers, who see tiny circuits, would
+  // learn nothing from them.
+  if ((options.checks && !options.tiny) || options.vectors) check_vectors(report, options);
   if ((options.checks && !options.tiny) || options.pinned_fault) {
     check_pinned_faults(report, options);
   }

@@ -271,6 +271,57 @@ void check_limits(Report& report, const Options& options, const Porep& porep) {
   check_limit(report, options, porep, 1, false);
 }
 
+// So little memory that vectors of all rows lie on the host: `vector_count` of them, which the
+// ledger shows while there are, and not after.
+void check_tight_limit(Report& report, const Options& options, const Porep& porep,
+                       std::uint64_t mib, unsigned vector_count) {
+  BackendOptions how = backend_options(options);
+  how.vram_limit_bytes = mib << 20;
+  how.exact_stages = true;
+  const auto backend = ::cuzk::cuda::make_backend<C>(how);
+  if (!report.expect_ok(backend, "backend")) return;
+  auto& ledger = base::Ledger::process();
+  const std::string what = "limit of " + std::to_string(mib) + " MiB";
+  Clock clock;
+  expect_proof(report, raw_proof<C>(**backend, porep.inputs), porep, what);
+  const double first_ms = clock.ms();
+  ledger.reset_peaks();
+  const auto before = ::cuzk::cuda::streamed_bytes(0);
+  StageTimes stages;
+  Porep timed = porep;
+  timed.inputs.control.progress = &stages;
+  std::vector<double> alone;
+  for (int i = 0; i < 3; ++i) {
+    clock = Clock();
+    expect_proof(report, raw_proof<C>(**backend, timed.inputs), porep, what);
+    stages.end();
+    alone.push_back(clock.ms());
+  }
+  std::sort(alone.begin(), alone.end());
+  const base::MemoryUse vectors = ledger.snapshot().of(base::MemoryCategory::kEvaluation);
+  const std::uint64_t one = std::uint64_t{32} << porep.inputs.key->domain_log2;
+  report.expect(
+      vectors.peak_bytes == vector_count * one,
+      what + ": the host had " + std::to_string(vectors.peak_bytes) + " bytes of vectors");
+  report.expect(vectors.used_bytes == 0, what + ": the host still has vectors");
+  const double key_mb =
+      double(::cuzk::cuda::streamed_bytes(0).uploaded_bytes - before.uploaded_bytes) / 3 / 1e6;
+  const double steady = rate(report, **backend, porep, 3, 3, what);
+  std::printf(
+      "%s, %u vectors on the host: first %.0f ms, then %.1f ms alone, %.1f ms by three "
+      "threads; %.0f MB of key uploaded for each\n",
+      what.c_str(), vector_count, first_ms, alone[alone.size() / 2], steady, key_mb);
+  stages.print();
+  print_ledger(what.c_str());
+  std::fflush(stdout);
+}
+
+// One vector at a time on the device, then none.
+void check_tight_limits(Report& report, const Options& options, const Porep& porep) {
+  check_tight_limit(report, options, porep, 256, 1);
+  check_tight_limit(report, options, porep, 64, 2);
+}
+
 // One large sum on one device and shared by all.
 void time_shared_sum(Report& report, const std::vector<::cuzk::cuda::DeviceReport>& devices) {
   constexpr std::size_t kLog2 = 26;
@@ -367,6 +418,7 @@ void run_porep(Report& report, const Options& options) {
   if (options.times && options.tables) time_tables(report, options, porep);
   if (options.times && !options.tables) time_rates(report, options, porep);
   if (options.limits) check_limits(report, options, porep);
+  if (options.tight) check_tight_limits(report, options, porep);
   if (options.devices) time_devices(report, options, porep);
   report.section("PoRep of a 2 KiB sector");
 }

@@ -18,10 +18,12 @@ namespace cuzk::bench::cuda_prove {
 // What the command line asks for (prove_main.cpp).
 struct Options {
   bool checks = false, times = false, limits = false, devices = false, fault = false,
-       shared_fault = false, shared = false, pinned_fault = false, tables = false;
-  bool quick = false;         // small circuits only: for runs under a memory checker
-  bool tiny = false;          // one of them: for runs under a race checker
-  std::size_t full_log2 = 0;  // rows of a synthetic circuit; 0: none
+       shared_fault = false, shared = false, pinned_fault = false, tables = false, vectors = false,
+       tight = false;
+  bool quick = false;            // small circuits only: for runs under a memory checker
+  bool tiny = false;             // one of them: for runs under a race checker
+  std::size_t full_log2 = 0;     // rows of a synthetic circuit; 0: none
+  std::uint64_t vram_bytes = 0;  // most device memory of its proofs; 0: what there is
   std::string device = "0";
   std::vector<std::filesystem::path> data;  // folders searched for circom and mimc cases
   std::filesystem::path c1;                 // a commit-phase-1 output of a 2 KiB sector
@@ -89,6 +91,8 @@ void check_robustness(Report& report, const Options& options);
 void check_shared_uploads(Report& report, const Options& options);
 // When tables of multiples are made, and who gets their memory.
 void check_tables(Report& report, const Options& options);
+// Proofs whose vectors of all rows lie on the host.
+void check_vectors(Report& report, const Options& options);
 // Proofs while pinned memory is refused.
 void check_pinned_faults(Report& report, const Options& options);
 // The PoRep of a 2 KiB sector, with a development key made here.

@@ -42,6 +42,9 @@ struct BackendOptions {
   // Not 0: no query of a key stays on the device, and they pass in pieces of at most so many points
   // (at least 128). For tests: a short limit does it where it must be.
   std::uint64_t streamed_piece_points = 0;
+  // Most vectors of a circuit's rows on the device at once, 3 to 0; with fewer than two they wait
+  // on the host. For tests: a short limit does it where it must be.
+  unsigned vectors_on_device_max = 3;
 };
 
 // A visible device as users are told of it.

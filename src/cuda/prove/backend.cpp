@@ -43,6 +43,7 @@ class CudaBackend final : public groth16::Backend<C> {
     }
     // Host memory only: what the device holds is admitted by the device's own account.
     groth16::MemoryPlan plan;
+    plan.evaluation_bytes = host_vector_bytes(key.domain_log2, context_->budget_bytes());
     plan.msm_scratch_bytes = kSlotCount * kSlotBytes;
     plan.pending_bytes = pending_bytes(shape, density, assignment);
     return plan;
@@ -90,6 +91,7 @@ class CudaBackend final : public groth16::Backend<C> {
           CUZK_TRY(auto facts, checked_facts<C>(inputs));
           ProofPart part = whole_part(shared_work<C>(inputs, *facts, input_run, b_g2_on_device()));
           part.streamed_piece_points = options_.streamed_piece_points;
+          part.evaluation_buffers_most = options_.vectors_on_device_max;
           return Wanted{std::move(facts), part};
         });
   }

@@ -78,12 +78,16 @@ class CircuitCache {
     const std::stop_token& stop = inputs.control.cancel;
     const auto load = [&](KeyShelf::Loading& loading) -> base::Result<KeyShelf::Item> {
       CUZK_TRY(Wanted what, wanted());
-      const ProofSizes sizes = proof_sizes<C>(inputs, *what.facts, input_run, what.part);
+      ProofSizes sizes = proof_sizes<C>(inputs, *what.facts, input_run, what.part);
       CUZK_TRY(const ProofPlan plan,
                plan_key(
                    loading, context_->budget_bytes(), [&] { return context_->room_bytes(); },
                    [&](std::uint64_t room_bytes) {
-                     return plan_proof(sizes, room_bytes, lanes, KernelScratch<C>());
+                     auto made = plan_proof(sizes, room_bytes, lanes, KernelScratch<C>());
+                     // First planned for an empty device: where that keeps vectors there, others
+                     // are waited for rather than vectors sent to the host.
+                     if (made.ok()) sizes.evaluation_buffers_least = least_vectors(*made);
+                     return made;
                    },
                    stop, never_fits));
       CUZK_TRY(auto loaded, LoadedCircuit<C>::load(*context_, lane, inputs.key, inputs.shape,

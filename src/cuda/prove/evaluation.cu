@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint64_t first = rows.row_begin[i], last = rows.row_begin[i + 1];
   if (last - first > kLongRow) return;
   const std::uint32_t copy = blockIdx.y;
-  const RowTerms row = {rows.terms, first - rows.first_term, last - rows.first_term, copy};
+  const RowTerms row = {rows.terms, first - rows.first_term, last - rows.first_term,
+                        rows.block.first_copy + copy};
   put_row(out + rows.block.first_row + copy * rows.block.row_step + i, use,
           sum_terms(witness, coefficients, row, rows.block.steps, 0, 1));
 }
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint64_t i = rows.long_rows[warp] - rows.block.first;
   const std::uint32_t copy = blockIdx.y;
   const RowTerms row = {rows.terms, rows.row_begin[i] - rows.first_term,
-                        rows.row_begin[i + 1] - rows.first_term, copy};
+                        rows.row_begin[i + 1] - rows.first_term, rows.block.first_copy + copy};
   const T sum = warp_sum(sum_terms(witness, coefficients, row, rows.block.steps, lane, kWarp));
   if (lane == 0) put_row(out + rows.block.first_row + copy * rows.block.row_step + i, use, sum);
 }
@@ -93,6 +94,19 @@ template <class T>
 __global__ void multiply_kernel(T* out, const T* a, const T* b, std::size_t count) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i < count) out[i] = a[i] * b[i];
+}
+
+// A thread an element of `out`: element `first` + i of a vector of which `rows` holds a run of each
+// row of 2^row_log2, of `width` elements from element first_in_row on, in reversed order of rows.
+template <class T>
+__global__ void gather_rows_kernel(T* out, const T* rows, int row_log2, std::size_t width,
+                                   std::size_t first, std::size_t first_in_row, std::size_t count) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= count) return;
+  const std::size_t index = first + i;
+  const std::size_t residue = index & ((std::size_t{1} << row_log2) - 1);
+  const std::size_t row = row_log2 == 0 ? 0 : __brevll(residue) >> (64 - row_log2);
+  out[i] = rows[row * width + ((index >> row_log2) - first_in_row)];
 }
 
 // `scale` is a plain integer in the place of a Montgomery form: see quotient_integers.
@@ -141,6 +155,20 @@ base::Status multiply_into(const device::Stream& stream, device::DeviceSpan<F> o
 }
 
 template <class F>
+base::Status gather_rows(const device::Stream& stream, device::DeviceSpan<const F> rows,
+                         const InterleavedRows& layout, std::size_t first,
+                         device::DeviceSpan<F> out) {
+  if (out.size == 0) return base::ok_status();
+  CUZK_ASSERT(rows.size >= layout.width << layout.row_log2 && layout.row_log2 < 64);
+  CUZK_ASSERT(first >> layout.row_log2 >= layout.first_in_row);
+  CUZK_ASSERT((first + out.size - 1) >> layout.row_log2 < layout.first_in_row + layout.width);
+  gather_rows_kernel<<<blocks_for(out.size, kThreads), kThreads, 0, stream.handle()>>>(
+      reinterpret_cast<DeviceOf<F>*>(out.data), reinterpret_cast<const DeviceOf<F>*>(rows.data),
+      layout.row_log2, layout.width, first, layout.first_in_row, out.size);
+  return device::launched("gather_rows_kernel");
+}
+
+template <class F>
 base::Status multiply_pointwise(const device::Stream& stream, device::DeviceSpan<F> a,
                                 device::DeviceSpan<const F> b) {
   return multiply_into<F>(stream, a, {a.data, a.size}, b);
@@ -169,7 +197,10 @@ base::Status quotient_integers(const device::Stream& stream, device::DeviceSpan<
                                          device::DeviceSpan<const F>,                            \
                                          device::DeviceSpan<const F>);                           \
   template base::Status quotient_integers<F>(const device::Stream&, device::DeviceSpan<F>,       \
-                                             device::DeviceSpan<const F>, const F&);
+                                             device::DeviceSpan<const F>, const F&);             \
+  template base::Status gather_rows<F>(const device::Stream&, device::DeviceSpan<const F>,       \
+                                       const InterleavedRows&, std::size_t,                      \
+                                       device::DeviceSpan<F>);
 CUZK_CUDA_EVALUATION(cuzk::field::bls12_381::Fr)
 CUZK_CUDA_EVALUATION(cuzk::field::bn254::Fr)
 #undef CUZK_CUDA_EVALUATION

@@ -51,4 +51,17 @@ template <class F>
 base::Status quotient_integers(const device::Stream& stream, device::DeviceSpan<F> product,
                                device::DeviceSpan<const F> c, const F& scale);
 
+// How a run of a vector's elements comes from the host where transforms in tiles have left it:
+// element j 2^row_log2 + q of the vector is element j of row reversed(q), a run of `width` elements
+// from element first_in_row on of each row.
+struct InterleavedRows {
+  int row_log2 = 0;
+  std::size_t first_in_row = 0, width = 0;
+};
+// out[i] = element first + i of the vector, from its rows' runs, one after the other in `rows`.
+template <class F>
+base::Status gather_rows(const device::Stream& stream, device::DeviceSpan<const F> rows,
+                         const InterleavedRows& layout, std::size_t first,
+                         device::DeviceSpan<F> out);
+
 }  // namespace cuzk::cuda::prove

@@ -297,8 +297,14 @@ base::Result<std::shared_ptr<LoadedCircuit<C>>> LoadedCircuit<C>::load(
   CUZK_TRY_STATUS(out->load_tables(context, lane, *shape));
   if (part.forms_quotient) {
     CUZK_TRY(const auto roots, groth16::qap_roots<Fr>(key->convention, key->domain_log2));
-    CUZK_TRY(out->transform_,
-             poly::Transform<Fr>::create(out->stream_, key->domain_log2, roots.omega, roots.shift));
+    if (plan.evaluation_buffers > 0) {
+      CUZK_TRY(out->transform_, poly::Transform<Fr>::create(out->stream_, key->domain_log2,
+                                                            roots.omega, roots.shift));
+    } else {
+      const poly::TiledPlan tiles = {key->domain_log2, plan.vector_tile_log2, 0};
+      CUZK_TRY(out->tiled_,
+               poly::TiledTransform<Fr>::create(out->stream_, tiles, roots.omega, roots.shift));
+    }
     CUZK_TRY_STATUS(out->stream_.synchronize());
     out->quotient_scale_ = vanishing_inverse(key->convention, key->domain_log2, roots.shift);
     CUZK_TRY_STATUS(out->load_matrices(context, lane, *shape));

@@ -9,10 +9,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "cuda/device/buffer.h"
 #include "cuda/poly/ntt.h"
+#include "cuda/poly/tiled.h"
 #include "cuda/prove/evaluation.h"
 #include "cuda/prove/key_tables.h"
 #include "cuda/prove/lane.h"
@@ -99,7 +101,12 @@ class LoadedCircuit {
   const CircuitFacts<Fr>& facts() const { return *facts_; }
   const ProofPart& part() const { return part_; }
   const ProofPlan& plan() const { return plan_; }
-  const poly::Transform<Fr>& transform() const { return transform_; }
+  const poly::Transform<Fr>& transform() const { return tiled_ ? tiled_->whole() : transform_; }
+  // Where the plan that it was loaded by has all vectors on the host.
+  const poly::TiledTransform<Fr>& tiled() const {
+    CUZK_ASSERT(tiled_.has_value());
+    return *tiled_;
+  }
   const Fr& quotient_scale() const { return quotient_scale_; }
   const Fr* coefficients() const { return coefficients_; }
   // All stored rows of a (0) or b (1) when they are resident.
@@ -124,8 +131,9 @@ class LoadedCircuit {
   std::shared_ptr<const CircuitFacts<Fr>> facts_;
   ProofPart part_;
   ProofPlan plan_;
-  device::Stream stream_;  // what is resident is freed in its order
-  poly::Transform<Fr> transform_;
+  device::Stream stream_;          // what is resident is freed in its order
+  poly::Transform<Fr> transform_;  // unless it is the tiled one's
+  std::optional<poly::TiledTransform<Fr>> tiled_;
   Fr quotient_scale_;
   CountedBuffer tables_, matrices_;
   const Fr* coefficients_ = nullptr;

@@ -49,6 +49,32 @@ inline RowBlock block_part(RowBlock block, std::uint64_t first, std::uint64_t co
   return block;
 }
 
+// What of `block` stands in rows [first, last) of the circuit, with rows counted from `first` on:
+// copies follow each other, so it is a part of one copy, whole ones, and a part of another.
+inline std::vector<RowBlock> rows_within(const RowBlock& block, std::uint64_t first,
+                                         std::uint64_t last) {
+  CUZK_ASSERT(block.copy_count == 1 || block.row_step == block.count);
+  std::vector<RowBlock> out;
+  const std::uint64_t end_row = block.first_row + block.copy_count * block.count;
+  const std::uint64_t end = std::min(last, end_row);
+  for (std::uint64_t row = std::max(first, block.first_row); row < end;) {
+    const std::uint64_t copy = (row - block.first_row) / block.count;
+    const std::uint64_t skipped = (row - block.first_row) % block.count;
+    const std::uint64_t whole = skipped == 0 ? (end - row) / block.count : 0;
+    RowBlock part = block;
+    part.first_row = row - first;
+    part.first_copy = block.first_copy + static_cast<std::uint32_t>(copy);
+    part.copy_count = static_cast<std::uint32_t>(std::max<std::uint64_t>(whole, 1));
+    if (whole == 0) {
+      part.first = block.first + skipped;
+      part.count = std::min(block.count - skipped, end - row);
+    }
+    row += part.copy_count * part.count;
+    out.push_back(part);
+  }
+  return out;
+}
+
 // Bytes of stored rows [first, last) of a matrix in a tile: their starts, one more for the end, and
 // their terms, in the order in which a tile takes them.
 inline std::uint64_t tile_row_bytes(const r1cs::SparseMatrix& matrix, std::size_t first,

@@ -31,6 +31,7 @@ struct ProofPart {
   bool forms_quotient = true;  // evaluates, transforms and hands H's scalars to the other devices
   std::array<QueryPart, kQueryCount> queries;
   std::uint64_t streamed_piece_points = 0;  // ProofSizes: for tests
+  unsigned evaluation_buffers_most = 3;     // the same
 
   // Whether the witness is needed: only a part of H alone does without.
   bool reads_witness() const {

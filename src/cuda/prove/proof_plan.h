@@ -76,6 +76,9 @@ struct ProofSizes {
   std::array<QuerySizes, kQueryCount> queries;
   // Not 0: no query stays on the device, and pieces have at most so many points. For tests.
   std::uint64_t streamed_piece_points = 0;
+  // Which of the ways below may be taken; at least one vector where there can be no tiles. In tiles
+  // only where all sums over H are made here: other devices take its scalars from device memory.
+  unsigned evaluation_buffers_least = 0, evaluation_buffers_most = 3;
 };
 
 // What was decided.
@@ -83,7 +86,10 @@ struct ProofPlan {
   bool matrices_resident = true;
   std::array<bool, kQueryCount> query_resident = {true, true, true, true, true};
   bool b_g2_on_device = true;
-  unsigned evaluation_buffers = 3;        // with two, rows are evaluated twice
+  // Vectors of all rows on the device at once. 3: a, b and a b. 2: rows are evaluated twice. 1: one
+  // after the other, while another waits on the host. 0: all lie on the host and come up in tiles.
+  unsigned evaluation_buffers = 3;
+  std::uint64_t vector_tile_log2 = 0;     // elements of a tile of them; with 0 alone
   std::uint64_t piece_points = 0;         // points of a query in one sum
   std::uint64_t scratch_limit_bytes = 0;  // of one multiplication; 0: as its own policy says
   std::uint64_t tile_bytes = 0;           // of matrices, when they are not resident
@@ -92,6 +98,17 @@ struct ProofPlan {
 
   bool operator==(const ProofPlan&) const = default;
 };
+
+// Vectors of all rows that a plan has on the host, while H's scalars are formed.
+inline unsigned host_vector_count(const ProofPlan& plan) {
+  return plan.evaluation_buffers == 0 ? 2 : plan.evaluation_buffers == 1 ? 1 : 0;
+}
+// As few of them on the device as a plan in less room may have: 2 and 3 are one way.
+inline unsigned least_vectors(const ProofPlan& plan) {
+  return plan.evaluation_buffers > 2 ? 2 : plan.evaluation_buffers;
+}
+// Bytes of those of a circuit whose vectors share room_bytes, about: before there is a plan.
+std::uint64_t host_vector_bytes(std::size_t domain_log2, std::uint64_t room_bytes);
 
 // What one piece of a query takes.
 struct PieceSizes {
@@ -129,19 +146,28 @@ struct SumArrays {
 device::DeviceSpan<std::byte> take_arriving_scalars(device::Arena& arena, const ProofSizes& sizes);
 
 // The arrays of the H query's pieces. Its scalars lie in the evaluation's first buffer where they
-// are made.
+// are made; in tiles, those of a piece come from the host.
 struct QuotientArrays {
-  device::DeviceSpan<std::byte> scalars;  // of the whole query; empty where they arrive
+  // Of the whole query, or of a piece in order and as it came; empty where they arrive.
+  device::DeviceSpan<std::byte> scalars, raw_scalars;
   device::DeviceSpan<std::byte> points[2];
   device::DeviceSpan<std::byte> scratch;
 
-  QuotientArrays(device::Arena& arena, const ProofSizes& sizes, const PieceSizes& piece);
+  QuotientArrays(device::Arena& arena, const ProofSizes& sizes, const ProofPlan& plan,
+                 const PieceSizes& piece);
 };
 
 // The arrays of evaluation and transforms; values[0] is where QuotientArrays::scalars is.
 struct EvaluationArrays {
+  // One of two sets by turns, so that copies of one run beside kernels on the other. One vector:
+  // `vectors[0]` is a part of the host's. In tiles: tiles of two vectors, and of the matrices.
+  struct Turn {
+    device::DeviceSpan<std::byte> vectors[2];
+    device::DeviceSpan<std::byte> matrix_tile;
+  };
   device::DeviceSpan<std::byte> values[3];
   device::DeviceSpan<std::byte> tile;
+  Turn turns[2];  // with fewer than two buffers
 
   EvaluationArrays(device::Arena& arena, const ProofSizes& sizes, const ProofPlan& plan);
 };
@@ -155,13 +181,15 @@ std::uint64_t resident_bytes(const ProofSizes& sizes, const ProofPlan& plan);
 // The plan that keeps most on the device and cuts least, within budget_bytes for everything. Where
 // it costs no cut, `lanes` workspaces fit beside each other: proofs side by side gain more than
 // scratch does. For a second workspace it also cuts, and streams up to kLaneWorthBytes: what that
-// takes over the link hides behind the other proof's kernels, and both share the uploads.
-// kResourceExhausted, with the least that would do, when even the smallest pieces do not fit.
+// takes over the link hides behind the other proof's kernels, and both share the uploads. Vectors
+// go to the host only where nothing else does. kResourceExhausted, with the least that would do,
+// when even the smallest pieces do not fit.
 base::Result<ProofPlan> plan_proof(const ProofSizes& sizes, std::uint64_t budget_bytes,
                                    unsigned lanes, const ScratchModel& model);
 
 // The same with residency given, as for the next proof of a key that is loaded: `plan` says what is
-// resident, room_bytes is what proofs may take together.
+// resident, and how many vectors at least are on the device (2 for 3) in what tiles; room_bytes is
+// what proofs may take together.
 base::Result<ProofPlan> plan_workspace(const ProofSizes& sizes, ProofPlan plan,
                                        std::uint64_t room_bytes, unsigned lanes,
                                        const ScratchModel& model);

@@ -52,7 +52,9 @@ TEST(ProofPlan, EveryBudgetIsKeptAndLessMemoryNeverKeepsMore) {
   const ProofSizes sizes = porep_sizes();
   std::uint64_t resident_before = ~std::uint64_t{0};
   bool was_refused = false;
-  for (std::uint64_t budget = 8 * kGiB; budget >= 64 * kMiB; budget -= 64 * kMiB) {
+  unsigned vectors_before = 2;
+  for (std::uint64_t budget = 8 * kGiB; budget >= 8 * kMiB;
+       budget -= budget > 384 * kMiB ? 64 * kMiB : 4 * kMiB) {
     const auto plan = plan_proof(sizes, budget, 1, model);
     if (!plan.ok()) {
       was_refused = true;
@@ -62,7 +64,12 @@ TEST(ProofPlan, EveryBudgetIsKeptAndLessMemoryNeverKeepsMore) {
     }
     EXPECT_FALSE(was_refused) << "a smaller budget did after a larger one did not: " << budget;
     EXPECT_LE(plan->resident_bytes + plan->workspace_bytes, budget);
-    EXPECT_LE(plan->resident_bytes, resident_before);
+    // A vector that leaves makes room for more of the key.
+    EXPECT_LE(least_vectors(*plan), vectors_before);
+    if (least_vectors(*plan) == vectors_before) {
+      EXPECT_LE(plan->resident_bytes, resident_before);
+    }
+    vectors_before = least_vectors(*plan);
     EXPECT_EQ(plan->workspace_bytes, workspace_bytes(sizes, *plan, model));
     resident_before = plan->resident_bytes;
   }
@@ -78,7 +85,8 @@ TEST(ProofPlan, TwoGibibytesAreEnoughForTwoKibibyteSectors) {
 TEST(ProofPlan, StagesTakeNoMoreThanThePlanSays) {
   const MadeUpScratch model;
   const ProofSizes sizes = porep_sizes();
-  for (const std::uint64_t budget : {100 * kGiB, 4 * kGiB, 2 * kGiB, kGiB}) {
+  for (const std::uint64_t budget :
+       {100 * kGiB, 4 * kGiB, 2 * kGiB, kGiB, 256 * kMiB, 100 * kMiB}) {
     const auto plan = plan_proof(sizes, budget, 1, model);
     ASSERT_TRUE(plan.ok()) << budget;
     device::Arena common;
@@ -87,9 +95,22 @@ TEST(ProofPlan, StagesTakeNoMoreThanThePlanSays) {
     device::Arena evaluation = common, quotient = common;
     const EvaluationArrays evaluated(evaluation, sizes, *plan);
     EXPECT_LE(evaluation.used_bytes(), plan->workspace_bytes);
-    const QuotientArrays h(quotient, sizes, piece_sizes(sizes, *plan, kQueryH, model));
+    const PieceSizes piece = piece_sizes(sizes, *plan, kQueryH, model);
+    const QuotientArrays h(quotient, sizes, *plan, piece);
     EXPECT_LE(quotient.used_bytes(), plan->workspace_bytes);
-    EXPECT_EQ(h.scalars.size, kScalarBytes << sizes.domain_log2);
+    EXPECT_EQ(plan->evaluation_buffers == 0, budget == 100 * kMiB);
+    if (plan->evaluation_buffers > 0) {
+      EXPECT_EQ(h.scalars.size, kScalarBytes << sizes.domain_log2);
+    } else {
+      // Whatever the piece begins at: its runs in all rows of tiles have an element more at most
+      // at either end.
+      EXPECT_EQ(h.scalars.size, kScalarBytes * piece.point_count);
+      const std::uint64_t rows = std::uint64_t{1} << (22 - plan->vector_tile_log2);
+      for (const std::uint64_t first : {std::uint64_t{0}, rows - 1, rows, rows + 1}) {
+        const std::uint64_t width = (first + piece.point_count - 1) / rows + 1 - first / rows;
+        EXPECT_LE(width * rows * kScalarBytes, h.raw_scalars.size) << first;
+      }
+    }
     for (const int q : {kQueryL, kQueryA, kQueryB1, kQueryB2}) {
       device::Arena arena = common;
       const QueryArrays arrays(arena, piece_sizes(sizes, *plan, q, model));
@@ -138,7 +159,7 @@ TEST(ProofPlan, WhoGetsTheScalarsOfHKeepsThemBesideAllStagesAndEvaluatesNothing)
   const SumArrays sums(arena, sizes, plan);
   const auto arriving = take_arriving_scalars(arena, sizes);
   EXPECT_EQ(arriving.size, kScalarBytes << 20);
-  const QuotientArrays h(arena, sizes, piece_sizes(sizes, plan, kQueryH, model));
+  const QuotientArrays h(arena, sizes, plan, piece_sizes(sizes, plan, kQueryH, model));
   EXPECT_EQ(h.scalars.size, 0u);
   EXPECT_EQ(arena.used_bytes(), plan.workspace_bytes);
 }
@@ -248,6 +269,144 @@ TEST(ProofPlan, ADenserWitnessMayWantLessOfItsKeyOnTheDevice) {
   }
   EXPECT_TRUE(was_stuck);
   EXPECT_TRUE(had_room);
+}
+
+// The least budget, in steps of a MiB, that a plan with so many vectors on the device does in.
+std::uint64_t least_budget(ProofSizes sizes, unsigned vectors) {
+  sizes.evaluation_buffers_least = sizes.evaluation_buffers_most = vectors;
+  std::uint64_t low = kMiB, high = 64 * kGiB;
+  while (high - low > kMiB) {
+    const std::uint64_t middle = low + (high - low) / 2 / kMiB * kMiB;
+    (plan_proof(sizes, middle, 1, MadeUpScratch()).ok() ? high : low) = middle;
+  }
+  return high;
+}
+
+TEST(ProofPlan, VectorsGoToTheHostOnlyWhereNoOtherWayFits) {
+  const ProofSizes sizes = porep_sizes();
+  const std::uint64_t two = least_budget(sizes, 2), one = least_budget(sizes, 1),
+                      tiles = least_budget(sizes, 0);
+  // A vector is 128 MiB.
+  EXPECT_GT(two, 256 * kMiB);
+  EXPECT_LT(one, two - 64 * kMiB);
+  EXPECT_GT(one, 128 * kMiB);
+  EXPECT_LT(tiles, 64 * kMiB);
+  const auto vectors_in = [&](std::uint64_t budget) {
+    return plan_proof(sizes, budget, 1, MadeUpScratch())->evaluation_buffers;
+  };
+  EXPECT_EQ(vectors_in(two), 2u);
+  EXPECT_EQ(vectors_in(two - kMiB), 1u);
+  EXPECT_EQ(vectors_in(one), 1u);
+  EXPECT_EQ(vectors_in(one - kMiB), 0u);
+  EXPECT_EQ(vectors_in(tiles), 0u);
+  EXPECT_EQ(host_vector_count(*plan_proof(sizes, two, 1, MadeUpScratch())), 0u);
+  EXPECT_EQ(host_vector_count(*plan_proof(sizes, one, 1, MadeUpScratch())), 1u);
+  EXPECT_EQ(host_vector_count(*plan_proof(sizes, tiles, 1, MadeUpScratch())), 2u);
+  // A second lane is not worth it.
+  EXPECT_EQ(*plan_proof(sizes, one, 3, MadeUpScratch()),
+            *plan_proof(sizes, one, 1, MadeUpScratch()));
+  const auto refused = plan_proof(sizes, tiles - 2 * kMiB, 1, MadeUpScratch());
+  ASSERT_FALSE(refused.ok());
+  // It names what tiles would take, not what vectors on the device would.
+  const auto least = refused.error().message.find("at least ") + 9;
+  const std::uint64_t named = std::stoull(refused.error().message.substr(least));
+  EXPECT_GT(named, tiles - 2 * kMiB);
+  EXPECT_LE(named, tiles + kMiB);  // the last that was tried
+}
+
+TEST(ProofPlan, APartitionOf32GibibytesFitsAnEightGibibyteCard) {
+  ProofSizes sizes = porep_sizes();
+  sizes.domain_log2 = 27;
+  sizes.witness_bytes = 200 * kMiB;
+  sizes.matrix_bytes = 9 * kGiB;
+  sizes.table_bytes = 64 * kMiB;
+  for (auto& query : sizes.queries) {
+    query.point_count *= 32;
+    query.scalar_count *= 32;
+  }
+  const std::uint64_t card = 7 * kGiB + kGiB / 2;
+  ProofSizes on_device = sizes;
+  on_device.evaluation_buffers_least = 2;
+  EXPECT_FALSE(plan_proof(on_device, card, 3, MadeUpScratch()).ok());
+  const auto plan = plan_proof(sizes, card, 3, MadeUpScratch());
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->evaluation_buffers, 1u);
+  const auto small = plan_proof(sizes, 3 * kGiB, 3, MadeUpScratch());
+  ASSERT_TRUE(small.ok()) << small.error().message;
+  EXPECT_EQ(small->evaluation_buffers, 0u);
+  EXPECT_GE(small->vector_tile_log2, 20u);
+}
+
+TEST(ProofPlan, TilesOfVectorsFitTheKernels) {
+  for (unsigned log2 = 0; log2 <= 28; ++log2) {
+    ProofSizes sizes = porep_sizes();
+    sizes.domain_log2 = log2;
+    sizes.evaluation_buffers_most = 0;
+    sizes.queries[kQueryH].point_count = sizes.queries[kQueryH].scalar_count =
+        (std::uint64_t{1} << log2) - 1;
+    for (const std::uint64_t budget : {100 * kMiB, kGiB, 64 * kGiB}) {
+      const auto plan = plan_proof(sizes, budget, 1, MadeUpScratch());
+      ASSERT_TRUE(plan.ok()) << log2 << ": " << plan.error().message;
+      EXPECT_EQ(plan->evaluation_buffers, log2 <= 10 ? 1u : 0u);
+      if (log2 <= 10) continue;  // one tile of the kernels
+      EXPECT_GE(plan->vector_tile_log2, 10u);
+      EXPECT_LT(plan->vector_tile_log2, log2);
+      EXPECT_LE(log2 - plan->vector_tile_log2, 10u);
+      EXPECT_GE(2 * plan->vector_tile_log2, log2);  // a column at least in a tile
+    }
+  }
+}
+
+// A matrix that stays would leave a few MiB for pieces and tiles.
+TEST(ProofPlan, MatricesLeaveBeforePiecesAndTilesAreTiny) {
+  ProofSizes sizes = porep_sizes();
+  sizes.matrix_bytes = 110 * kMiB;
+  const auto plan = plan_proof(sizes, 124 * kMiB, 1, MadeUpScratch()).value();
+  EXPECT_EQ(plan.evaluation_buffers, 0u);
+  EXPECT_FALSE(plan.matrices_resident);
+  EXPECT_GE(plan.piece_points, std::uint64_t{1} << 15);
+  EXPECT_GE(plan.vector_tile_log2, 18u);
+}
+
+TEST(ProofPlan, WhoHandsScalarsOfHOnKeepsThemOnTheDevice) {
+  ProofSizes sizes = porep_sizes();
+  const std::uint64_t one = least_budget(sizes, 1);
+  sizes.evaluation_buffers_least = 1;
+  EXPECT_TRUE(plan_proof(sizes, one, 1, MadeUpScratch()).ok());
+  EXPECT_FALSE(plan_proof(sizes, one - kMiB, 1, MadeUpScratch()).ok());
+}
+
+// A proof that finds less room than its key was laid out for waits for others, as ever; one whose
+// key was laid out for vectors on the host takes more of them to the device where it can.
+TEST(ProofPlan, ALaterProofHasNoFewerVectorsOnTheDeviceThanItsKeyWasLaidOutFor) {
+  const MadeUpScratch model;
+  const ProofSizes sizes = porep_sizes();
+  const auto two = plan_proof(sizes, least_budget(sizes, 2), 1, model).value();
+  EXPECT_FALSE(plan_workspace(sizes, two, two.workspace_bytes / 2, 1, model).ok());
+  const std::uint64_t budget = least_budget(sizes, 0);
+  const auto tiles = plan_proof(sizes, budget, 1, model).value();
+  ASSERT_EQ(tiles.evaluation_buffers, 0u);
+  const auto again = plan_workspace(sizes, tiles, budget - tiles.resident_bytes, 3, model);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(*again, tiles);
+  // The tables of its transforms are those of the tiles that it was loaded with.
+  const auto beside = plan_workspace(sizes, tiles, 100 * kMiB, 3, model);
+  ASSERT_TRUE(beside.ok());
+  EXPECT_EQ(beside->evaluation_buffers, 0u);
+  EXPECT_EQ(beside->vector_tile_log2, tiles.vector_tile_log2);
+  EXPECT_EQ(plan_workspace(sizes, tiles, 220 * kMiB, 3, model)->evaluation_buffers, 1u);
+  EXPECT_EQ(plan_workspace(sizes, tiles, 64 * kGiB, 3, model)->evaluation_buffers, 3u);
+  const auto refused = plan_workspace(sizes, tiles, tiles.workspace_bytes / 2, 1, model);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message,
+              ::testing::HasSubstr(std::to_string(tiles.workspace_bytes / 2) + " are left"));
+}
+
+TEST(ProofPlan, TellsAboutWhatTheHostWillHold) {
+  EXPECT_EQ(host_vector_bytes(22, 288 * kMiB), 0u);
+  EXPECT_EQ(host_vector_bytes(22, 288 * kMiB - 1), 128 * kMiB);
+  EXPECT_EQ(host_vector_bytes(22, 144 * kMiB), 128 * kMiB);
+  EXPECT_EQ(host_vector_bytes(22, 144 * kMiB - 1), 256 * kMiB);
 }
 
 }  // namespace

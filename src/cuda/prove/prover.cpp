@@ -15,9 +15,10 @@
 #include "cuda/msm/multiples_table.h"
 #include "cuda/prove/drain.h"
 #include "cuda/prove/host_image.h"
-#include "cuda/prove/matrix_tiles.h"
 #include "cuda/prove/piece_feed.h"
+#include "cuda/prove/row_evaluator.h"
 #include "cuda/prove/selection.h"
+#include "cuda/prove/spilled_quotient.h"
 
 namespace cuzk::cuda::prove {
 namespace {
@@ -156,6 +157,10 @@ ProofSizes proof_sizes(const groth16::ProveInputs<C>& inputs,
   sizes.domain_log2 = static_cast<unsigned>(inputs.key->domain_log2);
   sizes.forms_quotient = part.forms_quotient;
   sizes.streamed_piece_points = part.streamed_piece_points;
+  sizes.evaluation_buffers_most = part.evaluation_buffers_most;
+  // In tiles its scalars are nowhere on the device, where others could take them.
+  const bool sums_all_of_h = part.queries[kQueryH].point_count == inputs.key->h.size();
+  sizes.evaluation_buffers_least = sums_all_of_h ? 0 : 1;
   device::Arena arena;
   const WitnessArrays<Fr> witness(arena, *inputs.assignment, input_run);
   sizes.witness_bytes = arena.used_bytes();
@@ -191,7 +196,7 @@ class ProofRun {
   ProofRun(const Context& context, Lane& lane, const LoadedCircuit<C>& circuit,
            const ProofSizes& sizes, const ProofPlan& plan, const device::Buffer& workspace,
            const groth16::ProveInputs<C>& inputs, const r1cs::CompactWitness<Fr>& input_run,
-           bool exact_stages, const Sharing& sharing, const KeyTables* tables)
+           bool exact_stages, const Sharing& sharing, const KeyTables* tables, HostVectors& host)
       : context_(context),
         lane_(lane),
         circuit_(circuit),
@@ -202,6 +207,7 @@ class ProofRun {
         input_run_(input_run),
         exact_stages_(exact_stages),
         sharing_(sharing),
+        host_(host),
         arena_(workspace),
         witness_(arena_, *inputs.assignment, input_run),
         sums_(arena_, sizes, plan),
@@ -221,6 +227,7 @@ class ProofRun {
       CUZK_TRY(h, queue_h());
       // What comes next takes the place of the scalars.
       if (is_shared()) CUZK_TRY_STATUS(sharing_.handover->wait_until_sent(lane_.compute));
+      CUZK_TRY_STATUS(give_back_host());
     }
     CUZK_TRY_STATUS(queue_witness_queries());
     if (!sizes_.forms_quotient && sizes_.queries[kQueryH].is_used) {
@@ -269,6 +276,14 @@ class ProofRun {
     if (!is_shared()) return base::ok_status();
     return sharing_.handover->send(context_.info().index, {quotient_.data, quotient_.size},
                                    lane_.compute, lane_.copy, inputs_.control.cancel);
+  }
+
+  // Scalars that are summed from the host are up when the sum is queued and the stream has come.
+  base::Status give_back_host() {
+    if (plan_.evaluation_buffers > 0) return base::ok_status();
+    CUZK_TRY_STATUS(lane_.compute.synchronize());
+    host_.release();
+    return base::ok_status();
   }
 
   // The witness as it will lie on the device, from `base` on.
@@ -322,74 +337,44 @@ class ProofRun {
             witness_.aux_scalars.data, inputs_.assignment->aux.size()};
   }
 
-  // All rows of a (0) or b (1), zero past the last; a with the rows of the inputs.
-  base::Status evaluate(int matrix_id, device::DeviceSpan<Fr> out,
-                        device::DeviceSpan<std::byte> tile, RowUse use = RowUse::kStore) {
-    const auto& shape = *inputs_.shape;
-    const r1cs::SparseMatrix& matrix = matrix_id == 0 ? shape.a : shape.b;
-    const WitnessView<Fr> view{witness_.inputs.data, shape.input_count, aux_view()};
-    const std::size_t rows = matrix.row_count();
-    CUZK_TRY_STATUS(device::clear(lane_.compute, out.subset(rows, out.size - rows)));
-    for (const RowBlock& block : circuit_.facts().blocks[matrix_id]) {
-      if (plan_.matrices_resident) {
-        CUZK_TRY_STATUS(evaluate_part(matrix_id, block, view, use, out));
-      } else {
-        CUZK_TRY_STATUS(evaluate_in_tiles(matrix_id, matrix, block, view, use, out, tile));
-      }
-    }
-    if (matrix_id == 1 || shape.has_input_rows) return base::ok_status();
-    return device::copy_bytes_on_device(lane_.compute, out.data + rows, witness_.inputs.data,
-                                        shape.input_count * sizeof(Fr));
-  }
-
-  // Rows of a block, of which `tile` (null: the resident matrix) holds the stored ones.
-  base::Status evaluate_part(int matrix_id, const RowBlock& block, const WitnessView<Fr>& view,
-                             RowUse use, device::DeviceSpan<Fr> out,
-                             const MatrixRows* tile = nullptr) {
-    MatrixRows part = circuit_.resident_rows(matrix_id);
-    if (tile != nullptr) {
-      part = *tile;
-    } else {
-      part.row_begin += block.first;
-    }
-    part.block = block;
-    const auto& long_rows = circuit_.facts().long_rows[matrix_id];
-    const auto first = std::lower_bound(long_rows.begin(), long_rows.end(), block.first);
-    const auto last = std::lower_bound(first, long_rows.end(), block.first + block.count);
-    part.long_rows = circuit_.long_rows(matrix_id) + (first - long_rows.begin());
-    part.long_row_count = static_cast<std::uint32_t>(last - first);
-    return evaluate_rows<Fr>(lane_.compute, view, circuit_.coefficients(), part, use, out.data);
-  }
-
-  // Stored rows come up in runs that fit the tile. From pageable memory a copy returns when its
-  // source was read, and the next one waits in the stream for the kernel that reads the tile.
-  base::Status evaluate_in_tiles(int matrix_id, const r1cs::SparseMatrix& matrix,
-                                 const RowBlock& block, const WitnessView<Fr>& view, RowUse use,
-                                 device::DeviceSpan<Fr> out, device::DeviceSpan<std::byte> tile) {
-    const std::size_t end = block.first + block.count;
-    for (std::size_t first = block.first; first < end;) {
-      const std::size_t last = tile_end(matrix, first, end, tile.size);
-      device::Arena arena(tile);
-      const std::uint64_t term = matrix.row_begin[first];
-      const auto begins = std::span(matrix.row_begin).subspan(first, last - first + 1);
-      const auto terms = std::span(matrix.terms).subspan(term, matrix.row_begin[last] - term);
-      const auto on_begins = arena.take<std::uint64_t>(begins.size());
-      const auto on_terms = arena.take<r1cs::Term>(terms.size());
-      CUZK_TRY_STATUS(device::upload<std::uint64_t>(lane_.compute, on_begins, begins));
-      CUZK_TRY_STATUS(device::upload<r1cs::Term>(lane_.compute, on_terms, terms));
-      MatrixRows rows;
-      rows.row_begin = on_begins.data;
-      rows.terms = on_terms.data;
-      rows.first_term = term;
-      CUZK_TRY_STATUS(
-          evaluate_part(matrix_id, block_part(block, first, last - first), view, use, out, &rows));
-      first = last;
-    }
-    return base::ok_status();
+  RowEvaluator<C> row_evaluator() const {
+    const WitnessView<Fr> view{witness_.inputs.data, inputs_.shape->input_count, aux_view()};
+    return {circuit_, *inputs_.shape, view, plan_.matrices_resident};
   }
 
   device::DeviceSpan<Fr> values_of(device::DeviceSpan<std::byte> bytes) const {
     return {reinterpret_cast<Fr*>(bytes.data), bytes.size / sizeof(Fr)};
+  }
+
+  SpilledQuotient<C> spilled_quotient(const RowEvaluator<C>& rows) const {
+    return {circuit_, lane_, rows, plan_, inputs_.key->convention, inputs_.control, host_};
+  }
+
+  // Evaluation is among the transforms here. What the host holds goes when it is not read any more:
+  // of one vector at once, of tiles when the sum over H has its scalars.
+  base::Status form_spilled_quotient(const EvaluationArrays& arrays) {
+    begin_stage("transforms");
+    const std::uint64_t vector_bytes = kScalarBytes << sizes_.domain_log2;
+    CUZK_TRY_STATUS(host_.take(host_vector_count(plan_), vector_bytes, lane_.device_index));
+    const RowEvaluator<C> rows = row_evaluator();
+    const SpilledQuotient<C> quotient = spilled_quotient(rows);
+    const bool has_top = inputs_.key->convention == groth16::QapConvention::kCoefficients;
+    if (plan_.evaluation_buffers == 0) {
+      CUZK_TRY_STATUS(quotient.form_on_host(arrays));
+      if (has_top) *top() = quotient.top();
+    } else {
+      quotient_ = arrays.values[0];
+      CUZK_TRY_STATUS(quotient.form_on_device(arrays));
+      const auto scalars = values_of(quotient_);
+      if (has_top) {
+        CUZK_TRY_STATUS(
+            device::download<Fr>(lane_.compute, {top(), 1}, scalars.subset(scalars.size - 1, 1)));
+      }
+      CUZK_TRY_STATUS(lane_.compute.synchronize());
+      host_.release();
+    }
+    has_top_ = has_top;
+    return end_stage("transforms");
   }
 
   // The scalars of H, as plain integers in values[0]: groth16/quotient.h derives the six
@@ -397,9 +382,15 @@ class ProofRun {
   base::Status form_quotient() {
     using poly::Order;
     using poly::Points;
-    begin_stage("evaluation");
     device::Arena arena = arena_;
     const EvaluationArrays arrays(arena, sizes_, plan_);
+    if (plan_.evaluation_buffers < 2) return form_spilled_quotient(arrays);
+    begin_stage("evaluation");
+    const RowEvaluator<C> rows = row_evaluator();
+    const auto evaluate = [&](int matrix_id, device::DeviceSpan<Fr> out,
+                              RowUse use = RowUse::kStore) {
+      return rows.evaluate(lane_.compute, matrix_id, 0, out, arrays.tile, use);
+    };
     const auto a = values_of(arrays.values[0]), b = values_of(arrays.values[1]);
     quotient_ = arrays.values[0];
     const bool keeps_c = plan_.evaluation_buffers == 3;
@@ -412,8 +403,8 @@ class ProofRun {
     const auto reading = [](device::DeviceSpan<Fr> values) {
       return device::DeviceSpan<const Fr>{values.data, values.size};
     };
-    CUZK_TRY_STATUS(evaluate(0, a, arrays.tile));
-    CUZK_TRY_STATUS(evaluate(1, b, arrays.tile));
+    CUZK_TRY_STATUS(evaluate(0, a));
+    CUZK_TRY_STATUS(evaluate(1, b));
     if (keeps_c) {
       CUZK_TRY_STATUS(multiply_into<Fr>(lane_.compute, c, reading(a), reading(b)));
     }
@@ -424,8 +415,8 @@ class ProofRun {
     CUZK_TRY_STATUS(multiply_pointwise<Fr>(lane_.compute, a, reading(b)));
     if (!keeps_c) {
       // b is spent; c = a b wants a's values again, whose place holds the product.
-      CUZK_TRY_STATUS(evaluate(0, b, arrays.tile));
-      CUZK_TRY_STATUS(evaluate(1, b, arrays.tile, RowUse::kMultiplyInto));
+      CUZK_TRY_STATUS(evaluate(0, b));
+      CUZK_TRY_STATUS(evaluate(1, b, RowUse::kMultiplyInto));
     }
     CUZK_TRY_STATUS(transform.inverse(lane_.compute, c, Order::kNaturalToReversed));
     if (inputs_.key->convention == groth16::QapConvention::kOddCosetLagrange) {
@@ -575,7 +566,7 @@ class ProofRun {
     begin_stage("H query");
     device::Arena arena = arena_;
     const PieceSizes sizes = piece_sizes(sizes_, plan_, kQueryH, scratch_model_);
-    const QuotientArrays arrays(arena, sizes_, sizes);
+    const QuotientArrays arrays(arena, sizes_, plan_, sizes);
     const PointStore<G1>& store = circuit_.g1(kQueryH);
     CUZK_TRY(auto sum, plan_sum<G1>(kQueryH, sizes));
     std::vector<typename PieceFeed<G1>::Range> pieces;
@@ -586,6 +577,8 @@ class ProofRun {
     // All scalars where they were formed, only those of the part where they arrived.
     const std::size_t first_scalar = sizes_.forms_quotient ? 0 : part.first_point;
     const auto* scalars = reinterpret_cast<const msm::Scalar<G1>*>(quotient_.data);
+    const bool are_on_host = sizes_.forms_quotient && plan_.evaluation_buffers == 0;
+    const RowEvaluator<C> rows = row_evaluator();
     const bool in_parts = pieces.size() > 1;
     if (is_streamed(kQueryH)) CUZK_TRY_STATUS(lane_.compute.synchronize());
     PieceFeed<G1> feed(lane_, store, piece_source(kQueryH, arrays.points, pieces.size()), pieces);
@@ -597,8 +590,12 @@ class ProofRun {
       if (!piece) break;
       msm::Terms<G1> terms;
       terms.bases = bases<G1>(kQueryH, sum, piece->points);
-      terms.scalars = {scalars + (pieces[piece->index].first - first_scalar),
-                       pieces[piece->index].count};
+      const auto [first, count] = pieces[piece->index];
+      if (are_on_host) {
+        CUZK_TRY_STATUS(spilled_quotient(rows).bring_scalars(arrays, first, count));
+        scalars = reinterpret_cast<const msm::Scalar<G1>*>(arrays.scalars.data);
+      }
+      terms.scalars = {are_on_host ? scalars : scalars + (first - first_scalar), count};
       CUZK_TRY_STATUS(queue_terms<G1>(sum, terms, arrays.scratch, in_parts));
       CUZK_TRY_STATUS(inputs_.control.check("H query"));
     }
@@ -691,6 +688,7 @@ class ProofRun {
   const r1cs::CompactWitness<Fr>& input_run_;
   const bool exact_stages_;
   const Sharing sharing_;
+  HostVectors& host_;
   const KernelScratch<C> scratch_model_;
   device::Arena arena_;  // after the witness: each stage takes its arrays from a copy
   WitnessArrays<Fr> witness_;
@@ -713,9 +711,10 @@ base::Result<ProofSums<C>> run_proof(const Context& context, Lane& lane,
   // The workspace, the circuit and its tables, which others may drop, outlive what is queued here.
   // The tables go first: who waits for a workspace counts on them.
   const auto tables = circuit.tables().ready();
+  HostVectors host;
   const Drain drain(lane.compute, lane.copy);
   return ProofRun<C>(context, lane, circuit, sizes, plan, workspace, inputs, input_run,
-                     exact_stages, sharing, tables.get())
+                     exact_stages, sharing, tables.get(), host)
       .run();
 }
 

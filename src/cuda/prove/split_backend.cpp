@@ -98,6 +98,11 @@ class SplitBackend final : public groth16::Backend<C> {
     }
     // Host memory: each device's staging. What the devices hold their own accounts admit.
     groth16::MemoryPlan plan;
+    const auto group = current_group();
+    if (!group->seats.empty()) {
+      const std::uint64_t budget = group->seats.front()->context->budget_bytes();
+      plan.evaluation_bytes = host_vector_bytes(key.domain_log2, budget);
+    }
     plan.msm_scratch_bytes = options_.devices.size() * kSlotCount * kSlotBytes;
     plan.pending_bytes = sizeof(CudaPendingProof<C>);
     return plan;
@@ -144,7 +149,7 @@ class SplitBackend final : public groth16::Backend<C> {
     return group;
   }
 
-  std::shared_ptr<Group<C>> current_group() {
+  std::shared_ptr<Group<C>> current_group() const {
     const std::lock_guard lock(mutex_);
     return group_;
   }
@@ -186,6 +191,9 @@ class SplitBackend final : public groth16::Backend<C> {
     made->parts = share_proof(shared_work<C>(inputs, *made->facts, input_run, true), devices,
                               options_.cuts_finely);
     CUZK_ASSERT(made->parts.size() == group.seats.size());
+    for (ProofPart& part : made->parts) {
+      part.evaluation_buffers_most = options_.devices.front().vectors_on_device_max;
+    }
     group.divisions.push_front(made);
     return std::shared_ptr<const Division>(std::move(made));
   }
@@ -328,7 +336,7 @@ class SplitBackend final : public groth16::Backend<C> {
   unsigned lane_count() const { return options_.devices.front().lanes; }
 
   const SplitOptions options_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::shared_ptr<Group<C>> group_;
 };
 

@@ -93,7 +93,7 @@ base::Status Staging::ensure(const StagingWish& wish, const PinnedSource& source
   shortage_.reset();
   asked_at_ = now;
   for (const std::uint64_t size : staging_sizes(wish.wanted_bytes, wish.least_bytes)) {
-    CUZK_TRY(pinned_, try_pin(source, size, base::MemoryCategory::kOther, wish.owner));
+    CUZK_TRY(pinned_, try_pin(source, size, wish.category, wish.owner));
     if (!is_pinned()) {
       // The first refusal is the one to tell.
       if (!shortage_) shortage_ = std::move(pinned_.shortage);
@@ -114,7 +114,7 @@ base::Status Staging::take_pageable(const StagingWish& wish) {
   base::Status status = base::ok_status();
   for (const std::uint64_t size : staging_sizes(most, wish.least_bytes)) {
     status = base::catch_out_of_memory(wish.owner, [&]() -> base::Status {
-      pageable_ = base::ScratchBuffer(size, base::MemoryCategory::kOther, wish.owner);
+      pageable_ = base::ScratchBuffer(size, wish.category, wish.owner);
       return base::ok_status();
     });
     if (!status.ok()) continue;

@@ -61,6 +61,7 @@ struct StagingWish {
   std::uint64_t least_bytes = 0;         // pinned memory below this is no faster than pageable
   std::uint64_t pageable_bytes_max = 0;  // pageable blocks gain nothing from being larger
   std::string_view owner;
+  base::MemoryCategory category = base::MemoryCategory::kOther;
 };
 
 // One block, counted in the ledger as what it is. Movable; for one thread at a time. It holds

@@ -63,12 +63,14 @@ CUZK_HD CUZK_INLINE std::uint32_t moved_column(const r1cs::ColumnSteps& steps, s
 }
 
 // Rows [first, first + count) of a matrix's stored ones, which stand copy_count times in the whole
-// circuit: stored row first + i is row first_row + copy * row_step + i, with its columns moved.
+// circuit: stored row first + i is row first_row + copy * row_step + i, with its columns moved by
+// first_copy + copy steps.
 struct RowBlock {
   std::uint64_t first = 0, count = 0;
   std::uint64_t first_row = 0, row_step = 0;
   std::uint32_t copy_count = 1;
   r1cs::ColumnSteps steps;
+  std::uint32_t first_copy = 0;  // the number of the first of these copies among all
 };
 
 // coefficients[t.coefficient] z[t.column], added to `sum`. Column 0 is the constant one. Most

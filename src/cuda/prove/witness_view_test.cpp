@@ -120,6 +120,45 @@ TEST(RowBlocks, GiveEveryRowItsTermsAsTheMatrixReadsThem) {
   }
 }
 
+// Every run of rows, against the matrix read row by row.
+TEST(RowBlocks, WithinARunOfRowsAreItsRowsAlone) {
+  r1cs::SparseMatrix matrix = with_repeats();
+  matrix.terms.push_back({1, 0});
+  matrix.row_begin.push_back(matrix.terms.size());
+  const std::uint64_t rows = matrix.row_count();
+  const auto blocks = row_blocks(matrix);
+  for (std::uint64_t first = 0; first <= rows; ++first) {
+    for (std::uint64_t last = first; last <= rows + 2; ++last) {
+      std::uint64_t next_row = first;
+      for (const RowBlock& whole : blocks) {
+        for (const RowBlock& block : rows_within(whole, first, last)) {
+          for (std::uint32_t copy = 0; copy < block.copy_count; ++copy) {
+            for (std::uint64_t i = 0; i < block.count; ++i, ++next_row) {
+              ASSERT_EQ(first + block.first_row + copy * block.row_step + i, next_row);
+              const r1cs::Row row = matrix.row(next_row);
+              const r1cs::Term* stored = &matrix.terms[matrix.row_begin[block.first + i]];
+              ASSERT_EQ(row.size(),
+                        matrix.row_begin[block.first + i + 1] - matrix.row_begin[block.first + i]);
+              for (std::size_t k = 0; k < row.size(); ++k) {
+                ASSERT_EQ(moved_column(block.steps, stored[k].column, block.first_copy + copy),
+                          row[k].column);
+              }
+            }
+          }
+        }
+      }
+      EXPECT_EQ(next_row, std::min(last, rows));
+    }
+  }
+  // All rows are the blocks themselves: nothing is cut that need not be.
+  for (const RowBlock& whole : blocks) {
+    const auto parts = rows_within(whole, 0, rows);
+    ASSERT_EQ(parts.size(), 1u);
+    EXPECT_EQ(parts[0].copy_count, whole.copy_count);
+    EXPECT_EQ(parts[0].count, whole.count);
+  }
+}
+
 TEST(MatrixTiles, CoverAllRowsOnceWithinTheirBytes) {
   using F = cuzk::field::bn254::Fr;
   const auto shape = circuit_with_a_long_row<F>().shape();
