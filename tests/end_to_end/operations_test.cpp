@@ -1,12 +1,15 @@
 // What happens to a daemon in daily life, as its own process: signals, killed clients, a damaged
 // journal, odd surroundings, a tight budget, nothing left to prove with.
+#include <algorithm>
 #include <cmath>
 #include <regex>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "tests/end_to_end/daemon.h"
 #include "tests/support/data.h"
@@ -304,6 +307,28 @@ TEST_F(Operations, ScrapesAreValidAndCountersOnlyRise) {
     EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
   }
   expect_board_is_served(scrapes.back());
+}
+
+// Shells give a program 1024 open files, and a daemon has more clients: it takes what it may have.
+TEST_F(Operations, MoreConnectionsThanAShellAllowsFilesDoNotMakeItDeaf) {
+  const std::string program = scratch_.file("cuzk-of-a-shell");
+  write_text(program, "#!/bin/sh\nulimit -Sn 128\nexec " CUZK_COMMAND " \"$@\"\n");
+  fs::permissions(program, fs::perms::owner_all);
+  DaemonProcess daemon(scratch_.path(), toml("", cpu_only()), program);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = scratch_.file("cuzk.sock");
+  ASSERT_LT(path.size(), sizeof(address.sun_path));
+  std::copy(path.begin(), path.end(), address.sun_path);
+  std::vector<int> crowd;
+  for (int i = 0; i < 200; ++i) {
+    crowd.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(crowd.back(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  }
+  EXPECT_EQ(submit("among-them", {"--wait"}).exit_code, 0) << daemon.log();
+  for (const int one : crowd) ::close(one);
+  EXPECT_EQ(submit("after-them", {"--wait"}).exit_code, 0) << daemon.log();
+  EXPECT_EQ(daemon.stop(), 0);
 }
 
 TEST_F(Operations, IsNeverAliveAndUselessUnseen) {
