@@ -6,6 +6,7 @@
 // too many stops the parser. What the library throws ends here.
 #include "formats/json.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -159,6 +160,11 @@ base::Result<Json> parse_json(base::ByteSpan text, std::string_view source,
                                          text.size(), limits.size_bytes));
   }
   if (text.empty()) return malformed(source, "empty, expected a JSON document");
+  // The library takes a zero byte for the end of the text, and whatever follows it for nothing.
+  if (const auto zero = std::find(text.begin(), text.end(), 0); zero != text.end()) {
+    return malformed(source, fmt::format("byte {} is zero, expected JSON, a text in UTF-8",
+                                         zero - text.begin() + 1));
+  }
   // A problem that the builder found is told before the parser's own view of the text.
   StrictBuilder builder(limits.value_count);
   try {

@@ -39,6 +39,21 @@ TEST(StrictJson, RefusesWhatIsNotJsonWithThePlace) {
       refused(parse_json(base::Bytes(64, 0), "doc.json"), ErrorKind::kMalformed, {"doc.json"}));
 }
 
+// A verifier that stops there would call a file good whose rest others read.
+TEST(StrictJson, RefusesAZeroByteWhereverItStands) {
+  using std::string_view_literals::operator""sv;
+  for (const std::string_view text :
+       {"[1]\0"sv, "[1]\0[2]"sv, "[1]\0garbage"sv, "[1,\0002]"sv, "\0[1]"sv, "[\"a\0b\"]"sv}) {
+    const std::string place = "byte " + std::to_string(text.find('\0') + 1) + " is zero";
+    EXPECT_TRUE(refused(parse(text), ErrorKind::kMalformed, {"doc.json: ", place})) << place;
+  }
+  // As some editors save a text: two bytes a character.
+  EXPECT_TRUE(refused(parse("[\0"
+                            "1\0]\0"sv),
+                      ErrorKind::kMalformed, {"byte 2 is zero", "UTF-8"}));
+  EXPECT_TRUE(accepted(parse("[\"\\u0000\"]"))) << "the character may be written out";
+}
+
 TEST(StrictJson, RefusesAKeyThatOccursTwice) {
   EXPECT_TRUE(refused(parse(R"({"a":1,"b":2,"a":3})"), ErrorKind::kMalformed,
                       {"doc.json", "\"a\" occurs twice"}));

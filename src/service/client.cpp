@@ -13,7 +13,7 @@
 #include <grpcpp/security/credentials.h>
 
 #include "base/check.h"
-#include "base/file.h"
+#include "service/client_connection.h"
 #include "service/client_json.h"
 #include "service/proto/jobs.grpc.pb.h"
 #include "service/proto/proving.grpc.pb.h"
@@ -25,7 +25,6 @@ using base::Error;
 using base::ErrorKind;
 namespace jobs_wire = jobs::v1;
 
-constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
 // Small enough to begin arriving at once, large enough that the frame of a piece costs nothing.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 // For calls that only ask: a daemon that is there answers far sooner.
@@ -50,25 +49,6 @@ ErrorKind kind_of(grpc::StatusCode code) {
     case grpc::StatusCode::CANCELLED: return ErrorKind::kCancelled;
     default: return ErrorKind::kInternal;
   }
-}
-
-// Empty for an empty path, which the library takes for "none" or for the system's authorities.
-base::Result<std::string> read_pem(const std::filesystem::path& path) {
-  if (path.empty()) return std::string();
-  CUZK_TRY(const base::Bytes bytes, base::read_file(path, kPemBytesMax));
-  return std::string(bytes.begin(), bytes.end());
-}
-
-// An authority or a certificate asks for TLS: a client that was given one never talks plain.
-base::Result<std::shared_ptr<grpc::ChannelCredentials>> credentials_of(
-    const ClientOptions& options) {
-  const bool secure = options.tls || !options.authority.empty() || !options.certificate.empty();
-  if (!secure) return grpc::InsecureChannelCredentials();
-  grpc::SslCredentialsOptions pem;
-  CUZK_TRY(pem.pem_root_certs, read_pem(options.authority));
-  CUZK_TRY(pem.pem_cert_chain, read_pem(options.certificate));
-  CUZK_TRY(pem.pem_private_key, read_pem(options.key));
-  return grpc::SslCredentials(pem);
 }
 
 int wire_priority(const std::optional<engine::Priority>& priority) {
@@ -136,12 +116,9 @@ Client::Awaited awaited_of(const jobs_wire::AwaitJobResponse& reply) {
 class Client::Channel {
  public:
   Channel(const ClientOptions& options, const std::shared_ptr<grpc::ChannelCredentials>& with)
-      : address_(options.address), token_(options.token) {
-    grpc::ChannelArguments arguments;
-    // The daemon's limit is its own to tell, with a sentence; here nothing is cut.
-    arguments.SetMaxReceiveMessageSize(-1);
-    arguments.SetMaxSendMessageSize(-1);
-    channel_ = grpc::CreateCustomChannel(address_.grpc_target(), with, arguments);
+      : options_(options) {
+    channel_ =
+        grpc::CreateCustomChannel(options.address.grpc_target(), with, client_arguments(options));
     proving_ = v1::ProvingEngine::NewStub(channel_);
     jobs_ = jobs_wire::JobService::NewStub(channel_);
   }
@@ -164,29 +141,22 @@ class Client::Channel {
   void prepare(grpc::ClientContext& context,
                std::optional<std::chrono::milliseconds> timeout) const {
     if (timeout) context.set_deadline(std::chrono::system_clock::now() + *timeout);
-    if (!token_.empty()) context.AddMetadata("authorization", "Bearer " + token_);
+    if (!options_.token.empty()) {
+      context.AddMetadata("authorization", "Bearer " + options_.token);
+    }
   }
 
   // The daemon's sentence, or for what never reached a daemon one that says what to do.
   Error error_of(const grpc::Status& status) const {
-    // The library's own words for an answer in HTTP/1, as our HTTP port gives it.
-    if (status.error_message().find("http1.x server") != std::string::npos) {
-      return {ErrorKind::kUnavailable,
-              fmt::format("{} speaks HTTP, not gRPC; the daemon's daemon.listen is meant "
-                          "(default {})",
-                          address_.to_string(), ClientOptions().address.to_string())};
-    }
     if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED) {
       return {kind_of(status.error_code()),
               status.error_message() + " (--token-file or CUZK_TOKEN)"};
     }
     // The same code from a daemon that drains is told apart by the connection, which is there.
-    if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-        channel_->GetState(false) != GRPC_CHANNEL_READY) {
-      return {ErrorKind::kUnavailable,
-              fmt::format("no daemon answers at {} ({}); start one with `cuzk daemon`, or name "
-                          "another with --addr",
-                          address_.to_string(), status.error_message().substr(0, 256))};
+    if ((status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+         channel_->GetState(false) != GRPC_CHANNEL_READY) ||
+        is_of_connection(status.error_message())) {
+      return {ErrorKind::kUnavailable, unreachable_sentence(options_, status.error_message())};
     }
     return {kind_of(status.error_code()), status.error_message()};
   }
@@ -241,8 +211,7 @@ class Client::Channel {
     jobs_wire::AwaitJobResponse reply;
   };
 
-  const Address address_;
-  const std::string token_;
+  const ClientOptions options_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::ProvingEngine::Stub> proving_;
   std::unique_ptr<jobs_wire::JobService::Stub> jobs_;
@@ -256,7 +225,7 @@ Client::~Client() = default;
 
 // Reads files and sets up; whether a daemon is there shows with the first call.
 base::Result<std::unique_ptr<Client>> Client::make(const ClientOptions& options) {
-  CUZK_TRY(const auto credentials, credentials_of(options));
+  CUZK_TRY(const auto credentials, client_credentials(options));
   return std::unique_ptr<Client>(new Client(std::make_unique<Channel>(options, credentials)));
 }
 

@@ -32,7 +32,14 @@ struct ClientOptions {
   // PEM files. An authority, or a certificate of our own, makes the connection speak TLS.
   std::filesystem::path authority, certificate, key;
   bool tls = false;  // TLS with the system's authorities
+  // A daemon that says nothing for so long while a call is open is asked whether it is still there,
+  // and is gone when it does not answer in time. Daemons count more than a ping each 5 s as abuse.
+  std::chrono::milliseconds ping_interval{30'000}, ping_timeout{20'000};
 };
+
+// For commands, before their first client: lines of the gRPC library about connections, which say
+// less than the errors here, are shown only to who asks for them by GRPC_VERBOSITY. Process-wide.
+void quiet_client_library();
 
 // Thread-safe. Calls share one connection and do not wait for each other. Those that only ask give
 // up after half a minute, submissions after ten minutes; await, watch and preload last as long as

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -78,8 +79,16 @@ void set_limits(grpc::ServerBuilder& builder, const Config& config, std::uint64_
 
 // Lines of the libraries about what clients do wrong go where ours go, and only when asked for.
 // Errors of the library are mostly of clients that go away, so they are no errors of ours.
+// But for one: after it the library closes that listener for good, and only a restart opens it.
 void log_library_line(gpr_log_func_args* line) {
   const bool is_error = line->severity == GPR_LOG_SEVERITY_ERROR;
+  if (is_error && std::string_view(line->message).starts_with("Failed accept4")) {
+    base::log(base::LogLevel::kError,
+              fmt::format("gRPC takes no new connection any more at one of its addresses ({}); "
+                          "start the daemon anew, with more open files",
+                          line->message));
+    return;
+  }
   base::log(is_error ? base::LogLevel::kInfo : base::LogLevel::kDebug,
             std::string("grpc: ") + line->message);
 }

@@ -172,6 +172,13 @@ TEST_F(GrpcJobs, ListsInPages) {
   wire::ListJobsResponse page;
   request.add_states(static_cast<wire::JobState>(9));
   EXPECT_EQ(listed(request, page), grpc::StatusCode::INVALID_ARGUMENT);
+  // A number that would be negative in the journal is not before all jobs.
+  wire::ListJobsRequest after;
+  after.set_after_sequence(INT64_MAX);
+  EXPECT_EQ(listed(after, page), grpc::StatusCode::OK);
+  EXPECT_EQ(page.jobs_size(), 0);
+  after.set_after_sequence(std::uint64_t{INT64_MAX} + 1);
+  EXPECT_EQ(listed(after, page), grpc::StatusCode::INVALID_ARGUMENT);
   wire::ListJobsRequest by_kind;
   for (const char* name : {"circom", "public-circom"}) {
     by_kind.set_kind(name);

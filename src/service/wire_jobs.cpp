@@ -118,6 +118,14 @@ base::Result<engine::JobQuery> job_query_from(const wire::ListJobsRequest& messa
     query.states.push_back(static_cast<engine::JobState>(state - wire::QUEUED));
   }
   query.kind = message.kind();
+  // The journal counts with a sign; more would be taken for a negative number, before all jobs.
+  if (message.after_sequence() > INT64_MAX) {
+    return Error{
+        ErrorKind::kInvalidArgument,
+        fmt::format("after_sequence: found {}, expected the next_after_sequence of a page, "
+                    "which is below 2^63",
+                    message.after_sequence())};
+  }
   query.after_sequence = message.after_sequence();
   query.count_max = message.page_size() == 0 ? kPageDefault
                                              : std::min<std::size_t>(message.page_size(), kPageMax);

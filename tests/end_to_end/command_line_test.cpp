@@ -148,6 +148,18 @@ TEST(CommandLine, EmptyPathsAreRefusedBeforeAnyWork) {
   }
 }
 
+// Other programs take it for standard input or output; here it would be a file of that name.
+TEST(CommandLine, ADashIsNotTakenForAFile) {
+  const CommandResult in = run_cuzk({"inspect", "-"});
+  expect_one_sentence(in);
+  EXPECT_THAT(in.err, HasSubstr("/dev/stdin"));
+  const CommandResult out =
+      run_cuzk({"prove", "--zkey", "x", "--witness", "x", "--public", "x", "--proof", "-"});
+  expect_one_sentence(out);
+  EXPECT_THAT(out.err, HasSubstr("--proof: '-' is no file"));
+  EXPECT_THAT(out.err, HasSubstr("/dev/stdout"));
+}
+
 TEST(CommandLine, AnAnswerThatCannotBeWrittenIsAnError) {
   CUZK_DATA_OR_SKIP(zkey, "circom/mul1000-bn128/circuit_final.zkey");
   const std::string command = std::string(CUZK_COMMAND) + " ";

@@ -1,12 +1,15 @@
 // What happens to a daemon in daily life, as its own process: signals, killed clients, a damaged
 // journal, odd surroundings, a tight budget, nothing left to prove with.
+#include <algorithm>
 #include <cmath>
 #include <regex>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "tests/end_to_end/daemon.h"
 #include "tests/support/data.h"
@@ -65,6 +68,20 @@ class Operations : public ::testing::Test {
     }
     EXPECT_EQ(jobs_in("completed"), count);
     EXPECT_EQ(jobs_in("failed"), 0U);
+  }
+  // So many connections to the daemon's socket that say nothing.
+  std::vector<int> crowd_of(int count) const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = scratch_.file("cuzk.sock");
+    EXPECT_LT(path.size(), sizeof(address.sun_path));
+    std::copy(path.begin(), path.end(), address.sun_path);
+    std::vector<int> crowd;
+    for (int i = 0; i < count; ++i) {
+      crowd.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      EXPECT_EQ(::connect(crowd.back(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    }
+    return crowd;
   }
   static double metric(const DaemonProcess& daemon, const std::string& name) {
     const std::string text = run_program("curl", {"-sS", metrics_url(daemon)}).out;
@@ -304,6 +321,31 @@ TEST_F(Operations, ScrapesAreValidAndCountersOnlyRise) {
     EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
   }
   expect_board_is_served(scrapes.back());
+}
+
+// Shells give a program 1024 open files, and a daemon has more clients: it takes what it may have.
+TEST_F(Operations, MoreConnectionsThanAShellAllowsFilesDoNotMakeItDeaf) {
+  const std::string program = scratch_.file("cuzk-of-a-shell");
+  write_text(program, "#!/bin/sh\nulimit -Sn 128\nexec " CUZK_COMMAND " \"$@\"\n");
+  fs::permissions(program, fs::perms::owner_all);
+  DaemonProcess daemon(scratch_.path(), toml("", cpu_only()), program);
+  const std::vector<int> crowd = crowd_of(200);
+  EXPECT_EQ(submit("among-them", {"--wait"}).exit_code, 0) << daemon.log();
+  for (const int one : crowd) ::close(one);
+  EXPECT_EQ(submit("after-them", {"--wait"}).exit_code, 0) << daemon.log();
+  EXPECT_EQ(daemon.stop(), 0);
+}
+
+// Where even the machine allows few files the library gives up hearing, which must not be silent.
+TEST_F(Operations, OneThatHearsNobodyAnyMoreSaysSo) {
+  const std::string program = scratch_.file("cuzk-of-few-files");
+  write_text(program, "#!/bin/sh\nulimit -n 64\nexec " CUZK_COMMAND " \"$@\"\n");
+  fs::permissions(program, fs::perms::owner_all);
+  DaemonProcess daemon(scratch_.path(), toml("", cpu_only()), program);
+  const std::vector<int> crowd = crowd_of(100);
+  EXPECT_TRUE(daemon.wait_for("gRPC takes no new connection any more"));
+  for (const int one : crowd) ::close(one);
+  EXPECT_EQ(daemon.stop(), 0);
 }
 
 TEST_F(Operations, IsNeverAliveAndUselessUnseen) {

@@ -81,6 +81,7 @@ base::Result<std::unique_ptr<service::Client>> make_client(const ClientFlags& fl
   options.certificate = flags.certificate;
   options.key = flags.key;
   options.tls = flags.tls;
+  service::quiet_client_library();
   return service::Client::make(options);
 }
 

@@ -216,7 +216,12 @@ CLI::Option* add_path(CLI::App& command, const std::string& flag, std::filesyste
   CUZK_ASSERT(!flag.empty());
   const auto set = [&target](const std::string& text) { target = text; };
   const auto check = [](const std::string& text) {
-    return text.empty() ? std::string("the path is empty") : std::string();
+    if (text.empty()) return std::string("the path is empty");
+    // Elsewhere it means standard input or output; a file of that name would be a surprise.
+    if (text == "-") {
+      return std::string("'-' is no file; write /dev/stdin, /dev/stdout, or ./- for such a name");
+    }
+    return std::string();
   };
   return command.add_option_function<std::string>(flag, set, description)
       ->check(check)

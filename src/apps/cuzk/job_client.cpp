@@ -226,12 +226,15 @@ base::Result<Answer> list_jobs(const ListFlags& flags, Session&) {
   for (const ordered_json& job : jobs) {
     const auto& parts = job.value("partitions", ordered_json::object());
     const double ms = job.value("times", ordered_json::object()).value("total_ms", 0.0);
-    table += fmt::format("\n{:<{}} {:<14} {:<10} {:>9} {:>10.1f}", printable(word(job, "job_id")),
-                         width, printable(word(job, "kind")), word(job, "state"),
+    // The whole time is known at the end.
+    const std::string state = word(job, "state");
+    const bool over = state != "queued" && state != "running";
+    table += fmt::format("\n{:<{}} {:<14} {:<10} {:>9} {:>10}", printable(word(job, "job_id")),
+                         width, printable(word(job, "kind")), state,
                          parts.value("total", 0) == 0 ? std::string("-")
                                                       : fmt::format("{}/{}", parts.value("done", 0),
                                                                     parts.value("total", 0)),
-                         ms / kMsPerSecond);
+                         over ? fmt::format("{:.1f}", ms / kMsPerSecond) : std::string("-"));
   }
   CUZK_ASSERT(jobs.size() <= flags.limit);
   Answer answer(jobs.empty() ? "no such job is kept" : table);

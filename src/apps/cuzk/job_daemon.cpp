@@ -17,6 +17,7 @@
 
 #include "apps/cuzk/build_facts.h"
 #include "apps/cuzk/daemon_executor.h"
+#include "apps/cuzk/daemon_limits.h"
 #include "apps/cuzk/daemon_requests.h"
 #include "apps/cuzk/daemon_signals.h"
 #include "apps/cuzk/output.h"
@@ -254,6 +255,7 @@ base::Result<Answer> run_daemon(const DaemonRequest& request, Session& session) 
   base::set_log_level(config.logging.level);
   service::use_log_format(config.logging.format);
   base::set_thread_count(config.synthesis.threads);
+  raise_open_file_limit();
   for (const std::string& warning : loaded.warnings) log(LogLevel::kWarning, warning);
 
   // Kinds before the engine: opening it reads the journal's jobs, which need their kinds.

@@ -32,6 +32,21 @@ std::string upper_case(std::string text) {
   return text;
 }
 
+// What a daemon gives as the result of a circuit, and fullProve() of snarkjs, is one object around
+// both documents. Taken for one of them it would only lack things.
+base::Status check_single(const Json& document, std::string_view source) {
+  if (!document.is_object()) return base::ok_status();
+  const auto proof = document.find("proof");
+  const char* const values = document.contains("publicSignals") ? "publicSignals" : "public";
+  if (proof == document.end() || !proof->is_object() || !proof->contains("pi_a") ||
+      !document.contains(values)) {
+    return base::ok_status();
+  }
+  return malformed(source, fmt::format("a proof and its public values in one file; each belongs in "
+                                       "a file of its own (the members \"proof\" and \"{}\")",
+                                       values));
+}
+
 // A document without the entry passes: its points, or their absence, tell it apart.
 base::Status check_protocol(const Json& document, std::string_view source) {
   if (document.is_object() && !document.contains("protocol")) return base::ok_status();
@@ -198,6 +213,7 @@ base::Result<base::Bytes> read_document(const std::filesystem::path& path) {
 
 base::Result<CurveId> read_document_curve(base::ByteSpan text, std::string_view source) {
   CUZK_TRY(const Json document, parse_json(text, source));
+  CUZK_TRY_STATUS(check_single(document, source));
   CUZK_TRY_STATUS(check_protocol(document, source));
   return curve_entry(document, source);
 }
@@ -242,6 +258,7 @@ std::string encode_verification_key(const groth16::VerifyingKey<C>& key) {
 template <class C>
 base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_view source) {
   CUZK_TRY(const Json document, parse_json(text, source, kJsonProofLimits));
+  CUZK_TRY_STATUS(check_single(document, source));
   CUZK_TRY_STATUS(check_protocol(document, source));
   // pi_a, pi_b and pi_c are only on the curve here: verify() asks for the subgroup and says no.
   // A proof need not name its curve; then the key that it is held against decides.
@@ -291,6 +308,7 @@ template <class C>
 base::Result<std::vector<typename C::Fr>> parse_public_values(base::ByteSpan text,
                                                               std::string_view source) {
   CUZK_TRY(const Json document, parse_json(text, source));
+  CUZK_TRY_STATUS(check_single(document, source));
   CUZK_TRY(const Json* entries, json_array(document, source));
   std::vector<typename C::Fr> values;
   // Their number is held against a key by whoever verifies.

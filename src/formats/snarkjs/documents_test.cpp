@@ -205,6 +205,23 @@ TEST_F(DamagedDocuments, CoordinatesInHexAreTheSameProofAndKey) {
 }
 
 // What is no proof, and what is one with points that are none.
+// The result of a daemon as curl brings it, and fullProve() of snarkjs.
+TEST_F(DamagedDocuments, AProofAndItsPublicValuesInOneFileAreToldApart) {
+  for (const char* name : {"public", "publicSignals"}) {
+    Json both = Json::object();
+    both["proof"] = proof_;
+    both[name] = Json::array({"1"});
+    const std::string text = both.dump();
+    const std::string members = "the members \"proof\" and \"" + std::string(name) + "\"";
+    EXPECT_TRUE(refused(parse_proof<Bn>(bytes_of(text), "result.json"), ErrorKind::kMalformed,
+                        {"result.json: ", members}));
+    EXPECT_TRUE(refused(parse_public_values<Bn>(bytes_of(text), "result.json"),
+                        ErrorKind::kMalformed, {"result.json: ", members}));
+    EXPECT_TRUE(refused(read_document_curve(bytes_of(text), "result.json"), ErrorKind::kMalformed,
+                        {"result.json: ", members}));
+  }
+}
+
 TEST_F(DamagedDocuments, TheFormOfAProofIsToldFromItsContent) {
   const auto has_form = [](const Json& json) { return has_form_of_proof(bytes_of(json.dump())); };
   EXPECT_TRUE(has_form(proof_));
