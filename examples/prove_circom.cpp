@@ -25,7 +25,7 @@ cuzk::base::Result<std::string> prove(const std::string& zkey, const std::string
   // prove() verifies what it made: a witness that does not satisfy the circuit gives no proof.
   CUZK_TRY(const auto proof,
            cuzk::groth16::prove<Curve>(*backend, {loaded.key, loaded.shape, assignment}));
-  return cuzk::formats::encode_proof<Curve>(proof);
+  return cuzk::formats::encode_proof_json<Curve>(proof);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void run(base::ByteSpan text) {
   const auto proof = formats::parse_proof<C>(text, "fuzz.json");
   if (!proof.ok()) return;
   CUZK_FUZZ_REQUIRE(proof->a.is_on_curve() && proof->b.is_on_curve() && proof->c.is_on_curve());
-  const std::string once = formats::encode_proof<C>(*proof);
+  const std::string once = formats::encode_proof_json<C>(*proof);
   const base::Bytes bytes(once.begin(), once.end());
   const auto again = formats::parse_proof<C>(bytes, "again.json");
   CUZK_FUZZ_REQUIRE(again.ok());

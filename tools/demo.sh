@@ -21,7 +21,7 @@ build() {
   mkdir -p build
   read -ra gpu_options <<<"$(tools/gpu_options.sh)"
   [ ${#gpu_options[@]} -eq 0 ] || say "   an NVIDIA card is here: its code is built too"
-  cmake --preset release "${gpu_options[@]}" \
+  cmake --preset release -DCUZK_UNITY=ON "${gpu_options[@]}" \
     -DCUZK_BUILD_TESTS=OFF -DCUZK_BUILD_FUZZ=OFF -DCUZK_BUILD_BENCH=OFF \
     >build/configure-demo.log 2>&1 || { cat build/configure-demo.log; return 1; }
   cmake --build build/release --target cuzk --parallel "${CUZK_JOBS:-$(nproc)}" \

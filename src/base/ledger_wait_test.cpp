@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+std::uint64_t bytes_per_page() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
 MemoryRequest request_of(std::uint64_t bytes, int priority = MemoryRequest::kPriorityNormal,
                          Account account = Account::host()) {
@@ -240,78 +240,78 @@ TEST(Permit, SplitsAndChangesPurposeWithoutChangingTheSum) {
 }
 
 TEST(PageRun, IsTakenOutOfAReservation) {
-  Ledger ledger(4 * page_bytes());
-  auto reserved = ledger.wait_admit(request_of(4 * page_bytes()));
+  Ledger ledger(4 * bytes_per_page());
+  auto reserved = ledger.wait_admit(request_of(4 * bytes_per_page()));
   ASSERT_TRUE(reserved.ok());
   {
     auto run =
-        PageRun::map_within(*reserved, 3 * page_bytes() - 1, MemoryCategory::kEvaluation, "a");
+        PageRun::map_within(*reserved, 3 * bytes_per_page() - 1, MemoryCategory::kEvaluation, "a");
     ASSERT_TRUE(run.ok());
-    static_cast<char*>(run->data())[3 * page_bytes() - 1] = 1;
-    EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kEvaluation).used_bytes, 3 * page_bytes());
+    static_cast<char*>(run->data())[3 * bytes_per_page() - 1] = 1;
+    EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kEvaluation).used_bytes, 3 * bytes_per_page());
     const auto over =
-        PageRun::map_within(*reserved, page_bytes() + 1, MemoryCategory::kEvaluation, "b");
+        PageRun::map_within(*reserved, bytes_per_page() + 1, MemoryCategory::kEvaluation, "b");
     ASSERT_FALSE(over.ok());
     EXPECT_THAT(over.error().message, HasSubstr("of a reservation that has"));
   }
-  EXPECT_EQ(ledger.snapshot().total.used_bytes, page_bytes());
+  EXPECT_EQ(ledger.snapshot().total.used_bytes, bytes_per_page());
 }
 
 Result<PageRun> reuse(Ledger& ledger, std::uint64_t pages) {
-  return PageRun::reuse(pages * page_bytes(), MemoryCategory::kMsmScratch, "buckets", ledger);
+  return PageRun::reuse(pages * bytes_per_page(), MemoryCategory::kMsmScratch, "buckets", ledger);
 }
 
 TEST(PagePool, KeepsPagesForTheSameSizeAndCountsThem) {
-  Ledger ledger(10 * page_bytes());
-  ledger.set_pool_limit(4 * page_bytes());
+  Ledger ledger(10 * bytes_per_page());
+  ledger.set_pool_limit(4 * bytes_per_page());
   { ASSERT_TRUE(reuse(ledger, 3).ok()); }
-  EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kPool).used_bytes, 3 * page_bytes());
-  EXPECT_EQ(ledger.snapshot().total.used_bytes, 3 * page_bytes());
+  EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kPool).used_bytes, 3 * bytes_per_page());
+  EXPECT_EQ(ledger.snapshot().total.used_bytes, 3 * bytes_per_page());
   {
     const auto run = reuse(ledger, 3);
     ASSERT_TRUE(run.ok());
     EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kPool).used_bytes, 0u);
-    EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kMsmScratch).used_bytes, 3 * page_bytes());
+    EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kMsmScratch).used_bytes, 3 * bytes_per_page());
   }
   { ASSERT_TRUE(reuse(ledger, 2).ok()); }  // 3 + 2 is over the limit: unmapped
-  EXPECT_EQ(ledger.snapshot().total.used_bytes, 3 * page_bytes());
+  EXPECT_EQ(ledger.snapshot().total.used_bytes, 3 * bytes_per_page());
   ledger.set_pool_limit(0);
   EXPECT_EQ(ledger.snapshot().total.used_bytes, 0u);
 }
 
 TEST(PagePool, GivesWayToARequest) {
-  Ledger ledger(10 * page_bytes());
-  ledger.set_pool_limit(10 * page_bytes());
+  Ledger ledger(10 * bytes_per_page());
+  ledger.set_pool_limit(10 * bytes_per_page());
   {
     const auto first = reuse(ledger, 4);
     const auto second = reuse(ledger, 5);
     ASSERT_TRUE(first.ok() && second.ok());
   }
-  EXPECT_EQ(ledger.snapshot().total.used_bytes, 9 * page_bytes());
-  const auto some = ledger.admit(5 * page_bytes(), MemoryCategory::kOther, "x");
+  EXPECT_EQ(ledger.snapshot().total.used_bytes, 9 * bytes_per_page());
+  const auto some = ledger.admit(5 * bytes_per_page(), MemoryCategory::kOther, "x");
   ASSERT_TRUE(some.ok());  // the larger run went, the smaller stays
-  EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kPool).used_bytes, 4 * page_bytes());
-  const auto rest = ledger.wait_admit(request_of(5 * page_bytes()));
+  EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kPool).used_bytes, 4 * bytes_per_page());
+  const auto rest = ledger.wait_admit(request_of(5 * bytes_per_page()));
   ASSERT_TRUE(rest.ok());
   EXPECT_EQ(ledger.snapshot().of(MemoryCategory::kPool).used_bytes, 0u);
-  EXPECT_LE(ledger.snapshot().total.peak_bytes, 10 * page_bytes());
+  EXPECT_LE(ledger.snapshot().total.peak_bytes, 10 * bytes_per_page());
 }
 
 TEST(PagePool, GivesWayToASmallerBudget) {
-  Ledger ledger(10 * page_bytes());
-  ledger.set_pool_limit(10 * page_bytes());
+  Ledger ledger(10 * bytes_per_page());
+  ledger.set_pool_limit(10 * bytes_per_page());
   {
     const auto first = reuse(ledger, 4);
     const auto second = reuse(ledger, 5);
     ASSERT_TRUE(first.ok() && second.ok());
   }
-  ledger.set_budget(Account::host(), 4 * page_bytes());
-  EXPECT_EQ(ledger.snapshot().total.used_bytes, 4 * page_bytes());
+  ledger.set_budget(Account::host(), 4 * bytes_per_page());
+  EXPECT_EQ(ledger.snapshot().total.used_bytes, 4 * bytes_per_page());
   EXPECT_FALSE(reuse(ledger, 5).ok());  // not from the pool either
   {
     const auto running = reuse(ledger, 4);
     ASSERT_TRUE(running.ok());
-    ledger.set_budget(Account::host(), 3 * page_bytes());
+    ledger.set_budget(Account::host(), 3 * bytes_per_page());
   }
   EXPECT_EQ(ledger.snapshot().total.used_bytes, 0u);  // given back, not kept above the budget
 }
@@ -323,7 +323,7 @@ TEST(LedgerWait, StandsAStressOfManyThreads) {
   Ledger ledger(1000);
   ledger.set_budget(Account::pinned(), 400);
   ledger.set_budget(Account::device(0), 300);
-  ledger.set_pool_limit(page_bytes());
+  ledger.set_pool_limit(bytes_per_page());
   std::atomic<int> served{0}, cancelled{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {

@@ -11,16 +11,16 @@
 namespace cuzk::hash {
 namespace {
 
-base::ByteSpan as_bytes(std::string_view text) {
+base::ByteSpan bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
 // RFC 7693, appendices A and B.
 TEST(Blake2, AnswersTheRfcExamples) {
-  EXPECT_EQ(base::to_hex(blake2b_512(as_bytes("abc"))),
+  EXPECT_EQ(base::to_hex(blake2b_512(bytes_of("abc"))),
             "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1"
             "7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923");
-  EXPECT_EQ(base::to_hex(blake2s_256(as_bytes("abc"))),
+  EXPECT_EQ(base::to_hex(blake2s_256(bytes_of("abc"))),
             "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982");
 }
 

@@ -14,7 +14,7 @@ using curve::Affine;
 using curve::Jacobian;
 
 template <class G>
-std::vector<const PointKernel<G>*> kernels() {
+std::vector<const PointKernel<G>*> point_kernels() {
   std::vector<const PointKernel<G>*> out = {&portable_point_kernel<G>()};
   if (const auto* ifma = ifma_point_kernel<G>()) out.push_back(ifma);
   return out;
@@ -46,7 +46,7 @@ TYPED_TEST_SUITE(KernelTest, Groups);
 
 TYPED_TEST(KernelTest, RowsRoundTripAndNegate) {
   using G = TypeParam;
-  for (const auto* kernel : kernels<G>()) {
+  for (const auto* kernel : point_kernels<G>()) {
     const auto points = few_points<G>(37, 9, 1);
     RowBuffer rows(points.size() * kernel->row_bytes), one(kernel->row_bytes);
     kernel->pack(points.data(), points.size(), rows.data());
@@ -66,7 +66,7 @@ TYPED_TEST(KernelTest, RowsRoundTripAndNegate) {
 
 TYPED_TEST(KernelTest, AddsEveryKindOfPair) {
   using G = TypeParam;
-  for (const auto* kernel : kernels<G>()) {
+  for (const auto* kernel : point_kernels<G>()) {
     for (const std::size_t count : {0, 1, 7, 8, 9, 2047, 2048, 2500}) {
       const auto points = few_points<G>(64, count < 100 ? 3 : 40, count);
       RowBuffer rows(points.size() * kernel->row_bytes), out(count * kernel->row_bytes);
@@ -117,7 +117,7 @@ TYPED_TEST(KernelTest, AddsPointsWithExtremeCoordinates) {
   }
   ASSERT_GT(points.size(), 8u);
   const std::size_t n = std::min<std::size_t>(points.size(), 24);
-  for (const auto* kernel : kernels<G>()) {
+  for (const auto* kernel : point_kernels<G>()) {
     RowBuffer rows(n * kernel->row_bytes), out(2 * n * n * kernel->row_bytes);
     RowBuffer scratch(kernel->scratch_bytes);
     kernel->pack(points.data(), n, rows.data());
@@ -142,7 +142,7 @@ TYPED_TEST(KernelTest, AddsPointsWithExtremeCoordinates) {
 // Long chains of additions in place keep rows inside the bounds the vector kernel relies on.
 TYPED_TEST(KernelTest, ChainsInPlaceStayExact) {
   using G = TypeParam;
-  for (const auto* kernel : kernels<G>()) {
+  for (const auto* kernel : point_kernels<G>()) {
     const auto points = few_points<G>(16, 16, 5);
     RowBuffer rows(16 * kernel->row_bytes), scratch(kernel->scratch_bytes);
     kernel->pack(points.data(), 16, rows.data());
@@ -172,7 +172,7 @@ TYPED_TEST(KernelTest, ChainsInPlaceStayExact) {
 
 TYPED_TEST(KernelTest, SegmentsOfAllLengths) {
   using G = TypeParam;
-  for (const auto* kernel : kernels<G>()) {
+  for (const auto* kernel : point_kernels<G>()) {
     const auto points = few_points<G>(300, 200, 3);
     RowBuffer rows(points.size() * kernel->row_bytes);
     kernel->pack(points.data(), points.size(), rows.data());

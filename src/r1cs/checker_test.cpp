@@ -9,6 +9,7 @@
 
 #include "field/bls12_381.h"
 #include "field/bn254.h"
+#include "r1cs/gadgets/test_support.h"
 #include "r1cs/test_circuits.h"
 
 namespace cuzk::r1cs {
@@ -16,6 +17,7 @@ namespace {
 
 using F = field::bls12_381::Fr;
 using ::testing::HasSubstr;
+using testing::with_aux;
 
 Shape<F> chain_shape(std::size_t length) {
   return testing::shape_of<F>(
@@ -24,15 +26,6 @@ Shape<F> chain_shape(std::size_t length) {
 Assignment<F> chain_witness(std::size_t length) {
   return testing::assignment_of<F>(
       [&](auto& cs) { testing::product_chain_circuit(cs, length, F::from_u64(3)); });
-}
-// The same assignment with another value for one aux variable.
-Assignment<F> with_aux(const Assignment<F>& source, std::size_t index, const F& value) {
-  Assignment<F> out;
-  out.inputs = source.inputs;
-  for (std::size_t i = 0; i < source.aux.size(); ++i) {
-    out.aux.push_classified(i == index ? value : source.aux.value(i));
-  }
-  return out;
 }
 
 TEST(Checker, AcceptsAGoodWitness) {

@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::json;
 
 // A daemon's configuration; more tables may follow.
-std::string base_toml(const TemporaryFolder& scratch, const std::string& listen) {
+std::string curio_toml(const TemporaryFolder& scratch, const std::string& listen) {
   return "[daemon]\nlisten = [" + listen + "]\nstatus_listen = \"127.0.0.1:0\"\n" +
          "shutdown_grace = \"20s\"\n[journal]\nfolder = \"" + scratch.file("journal") +
          "\"\n[gpus]\ncpu = \"only\"\n[srs]\nparam_cache = \"" + scratch.file("params") + "\"\n";
@@ -113,14 +113,14 @@ class CurioFilecoinFlow : public ::testing::Test {
 TEST_F(CurioFilecoinFlow, AllCallsOverTcpAUnixSocketAndTls) {
   const std::string socket = scratch_.file("grpc.sock");
   DaemonProcess open(scratch_.path(),
-                     base_toml(scratch_, "\"127.0.0.1:0\", \"unix://" + socket + "\""));
+                     curio_toml(scratch_, "\"127.0.0.1:0\", \"unix://" + socket + "\""));
   expect_proof(spec_of("tcp", "127.0.0.1:" + open.port_after("listening on 127.0.0.1:")));
   expect_proof(spec_of("unix", "unix:" + socket));
   EXPECT_EQ(open.stop(), 0) << open.log();
 
   make_certificate(scratch_.path(), "server");
   make_certificate(scratch_.path(), "client");
-  DaemonProcess locked(scratch_.path(), base_toml(scratch_, "\"127.0.0.1:0\"") +
+  DaemonProcess locked(scratch_.path(), curio_toml(scratch_, "\"127.0.0.1:0\"") +
                                             "[tls]\ncertificate = \"" +
                                             scratch_.file("server.crt") + "\"\nkey = \"" +
                                             scratch_.file("server.key") + "\"\nclient_ca = \"" +

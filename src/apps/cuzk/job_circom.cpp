@@ -56,7 +56,7 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
   CUZK_TRY(const groth16::Proof<C> proof, groth16::prove(*backend, inputs));
   const auto public_values = std::span(assignment->inputs).subspan(1);
   CUZK_TRY_STATUS(
-      write_together({{request.proof, formats::encode_proof<C>(proof)},
+      write_together({{request.proof, formats::encode_proof_json<C>(proof)},
                       {request.public_values, formats::encode_public_values<C>(public_values)}}));
   Answer answer("Proved, and the proof verifies.");
   answer.add("valid", true, "")

@@ -50,7 +50,7 @@ void expect_valid(const base::Bytes& result, const fs::path& folder) {
   ASSERT_TRUE(key.ok() && proof.ok() && values.ok() && upstream.ok());
   EXPECT_EQ(*values, *upstream);
   EXPECT_TRUE(groth16::verify<C>(*key, *values, *proof).value());
-  EXPECT_EQ(formats::encode_proof<C>(*proof), documents->proof_json);
+  EXPECT_EQ(formats::encode_proof_json<C>(*proof), documents->proof_json);
 }
 
 template <class C>

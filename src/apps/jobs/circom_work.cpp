@@ -134,7 +134,7 @@ struct Documents {
 
   base::Bytes encode() const {
     const std::string text =
-        fmt::format("{{\"proof\": {}, \"public\": {}}}\n", formats::encode_proof<C>(proof),
+        fmt::format("{{\"proof\": {}, \"public\": {}}}\n", formats::encode_proof_json<C>(proof),
                     formats::encode_public_values<C>(public_values));
     return base::Bytes(text.begin(), text.end());
   }

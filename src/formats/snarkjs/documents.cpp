@@ -22,7 +22,7 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-Error malformed(std::string_view where, std::string_view sentence) {
+Error malformed_document(std::string_view where, std::string_view sentence) {
   return Error{ErrorKind::kMalformed, fmt::format("{}: {}", where, sentence)};
 }
 
@@ -108,11 +108,11 @@ base::Status read_triple(const Json& value, std::string_view where, curve::Affin
     return base::ok_status();
   }
   if (!(z == Field::one())) {
-    return malformed(where, "the third coordinate is not 1, as it is for affine points");
+    return malformed_document(where, "the third coordinate is not 1, as it is for affine points");
   }
   // Affine (0, 0) means infinity in memory; written as a finite point it is off the curve.
   if (out.is_infinity() || !out.is_on_curve()) {
-    return malformed(where, fmt::format("not a point of {}", G::kName));
+    return malformed_document(where, fmt::format("not a point of {}", G::kName));
   }
   return base::ok_status();
 }
@@ -131,10 +131,11 @@ enum class KeyPoint { kFinite, kAny };
 template <class G>
 base::Status check_key_point(const curve::Affine<G>& point, KeyPoint kind, std::string_view where) {
   if (kind == KeyPoint::kFinite && point.is_infinity()) {
-    return malformed(where, "the point at infinity, which may not stand here");
+    return malformed_document(where, "the point at infinity, which may not stand here");
   }
   if (!curve::is_in_subgroup(point)) {
-    return malformed(where, fmt::format("not in the prime-order subgroup of {}", G::kName));
+    return malformed_document(where,
+                              fmt::format("not in the prime-order subgroup of {}", G::kName));
   }
   return base::ok_status();
 }
@@ -152,14 +153,15 @@ template <class C>
 base::Status read_ic(const Json& document, std::string_view source, groth16::VerifyingKey<C>& key) {
   CUZK_TRY(const Json* count, json_member(document, "nPublic", source));
   if (!count->is_number_unsigned()) {
-    return malformed(source, "\"nPublic\" is not a whole number");
+    return malformed_document(source, "\"nPublic\" is not a whole number");
   }
   CUZK_TRY(const Json* entry, json_member(document, "IC", source));
   CUZK_TRY(const Json* ic, json_array(*entry, fmt::format("{}: IC", source)));
   const auto public_count = count->get<std::uint64_t>();
   if (ic->empty() || ic->size() - 1 != public_count) {
-    return malformed(source, fmt::format("IC has {} points, expected nPublic + 1 with nPublic {}",
-                                         ic->size(), public_count));
+    return malformed_document(
+        source, fmt::format("IC has {} points, expected nPublic + 1 with nPublic {}", ic->size(),
+                            public_count));
   }
   key.ic.resize(ic->size());
   for (std::size_t i = 0; i < ic->size(); ++i) {
@@ -294,7 +296,7 @@ bool has_form_of_proof(base::ByteSpan text) {
 }
 
 template <class C>
-std::string encode_proof(const groth16::Proof<C>& proof) {
+std::string encode_proof_json(const groth16::Proof<C>& proof) {
   Json document = Json::object();
   document["pi_a"] = triple_json(proof.a);
   document["pi_b"] = triple_json(proof.b);
@@ -334,7 +336,7 @@ std::string encode_public_values(std::span<const typename C::Fr> values) {
                                                                             std::string_view); \
   template std::string encode_verification_key<C>(const groth16::VerifyingKey<C>&);            \
   template base::Result<groth16::Proof<C>> parse_proof<C>(base::ByteSpan, std::string_view);   \
-  template std::string encode_proof<C>(const groth16::Proof<C>&);                              \
+  template std::string encode_proof_json<C>(const groth16::Proof<C>&);                         \
   template base::Result<std::vector<C::Fr>> parse_public_values<C>(base::ByteSpan,             \
                                                                    std::string_view);          \
   template std::string encode_public_values<C>(std::span<const C::Fr>);

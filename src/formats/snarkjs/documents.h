@@ -36,7 +36,7 @@ std::string encode_verification_key(const groth16::VerifyingKey<C>& key);
 template <class C>
 base::Result<groth16::Proof<C>> parse_proof(base::ByteSpan text, std::string_view source);
 template <class C>
-std::string encode_proof(const groth16::Proof<C>& proof);
+std::string encode_proof_json(const groth16::Proof<C>& proof);
 
 // Whether a document has what a proof is made of: three points of three coordinates each, written
 // as numbers, in pi_b as pairs of them. One that has and that parse_proof refuses as malformed
@@ -59,7 +59,7 @@ base::Result<base::Bytes> read_document(const std::filesystem::path& path);
   extern template std::string encode_verification_key<C>(const groth16::VerifyingKey<C>&);   \
   extern template base::Result<groth16::Proof<C>> parse_proof<C>(base::ByteSpan,             \
                                                                  std::string_view);          \
-  extern template std::string encode_proof<C>(const groth16::Proof<C>&);                     \
+  extern template std::string encode_proof_json<C>(const groth16::Proof<C>&);                \
   extern template base::Result<std::vector<C::Fr>> parse_public_values<C>(base::ByteSpan,    \
                                                                           std::string_view); \
   extern template std::string encode_public_values<C>(std::span<const C::Fr>);

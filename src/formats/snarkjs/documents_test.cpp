@@ -45,7 +45,7 @@ void expect_documents_round_trip(const std::filesystem::path& folder) {
   ASSERT_TRUE(accepted(values));
 
   EXPECT_EQ(encode_verification_key(*key), key_text);
-  EXPECT_EQ(encode_proof(*proof), proof_text);
+  EXPECT_EQ(encode_proof_json(*proof), proof_text);
   EXPECT_EQ(encode_public_values<C>(*values), public_text);
 
   const auto verdict = groth16::verify<C>(*key, *values, *proof);
@@ -192,7 +192,7 @@ TEST_F(DamagedDocuments, CoordinatesInHexAreTheSameProofAndKey) {
   for (const char* name : {"pi_a", "pi_b", "pi_c"}) hex[name] = in_hex(proof_[name]);
   const auto read = proof(hex);
   ASSERT_TRUE(accepted(read));
-  EXPECT_EQ(encode_proof(*read), encode_proof(*plain)) << "written as snarkjs writes it";
+  EXPECT_EQ(encode_proof_json(*read), encode_proof_json(*plain)) << "written as snarkjs writes it";
   Json key_hex = key_;
   for (const char* name : {"vk_alpha_1", "vk_beta_2", "IC"}) key_hex[name] = in_hex(key_[name]);
   key_hex["curve"] = "alt_bn128";
@@ -294,7 +294,7 @@ TEST_F(DamagedDocuments, InfinityInAProofIsReadAndDoesNotVerify) {
     const auto verdict = groth16::verify<Bn>(*original_key, values, *parsed);
     ASSERT_TRUE(accepted(verdict));
     EXPECT_FALSE(*verdict);
-    EXPECT_EQ(Json::parse(encode_proof(*parsed))[name], damaged[name]);
+    EXPECT_EQ(Json::parse(encode_proof_json(*parsed))[name], damaged[name]);
   }
   proof_["pi_a"] = Json::array({"0", "0", "1"});
   EXPECT_TRUE(refused(proof(proof_), ErrorKind::kMalformed, {"pi_a", "not a point"}))

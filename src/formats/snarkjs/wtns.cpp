@@ -18,8 +18,8 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-constexpr std::uint32_t kVersion = 2;
-constexpr std::uint32_t kHeaderSection = 1, kValuesSection = 2;
+constexpr std::uint32_t kWtnsVersion = 2;
+constexpr std::uint32_t kWtnsHeaderSection = 1, kValuesSection = 2;
 // Both scalar fields have four limbs.
 constexpr std::size_t kValueLimbs = 4, kValueBytes = 8 * kValueLimbs;
 static_assert(curve::Bn254::Fr::kByteCount == kValueBytes &&
@@ -65,8 +65,8 @@ std::size_t count_scalars(const WtnsHeader& header, std::size_t first) {
 
 base::Result<WtnsHeader> read_wtns_header(base::ByteSpan bytes, std::string source) {
   CUZK_TRY(const SectionFile file,
-           SectionFile::scan(bytes, std::move(source), "wtns", kVersion, kVersion));
-  CUZK_TRY(const auto head, file.unique(kHeaderSection, "header"));
+           SectionFile::scan(bytes, std::move(source), "wtns", kWtnsVersion, kWtnsVersion));
+  CUZK_TRY(const auto head, file.unique(kWtnsHeaderSection, "header"));
   CUZK_TRY(const auto values, file.unique(kValuesSection, "values"));
   base::ByteReader reader(head.bytes, fmt::format("{}: section 1 (header)", file.source()));
   WtnsHeader header;
@@ -169,8 +169,8 @@ base::Bytes encode_wtns(const r1cs::Assignment<typename C::Fr>& assignment) {
   const std::size_t count = assignment.inputs.size() + assignment.aux.size();
   CUZK_ASSERT(count <= UINT32_MAX);
   base::Bytes out;
-  append_container_head(out, "wtns", kVersion, 2);
-  append_section_head(out, kHeaderSection, 4 + kValueBytes + 4);
+  append_container_head(out, "wtns", kWtnsVersion, 2);
+  append_section_head(out, kWtnsHeaderSection, 4 + kValueBytes + 4);
   append_modulus<typename C::Fr>(out);
   append_u32(out, static_cast<std::uint32_t>(count));
   append_section_head(out, kValuesSection, std::uint64_t{count} * kValueBytes);

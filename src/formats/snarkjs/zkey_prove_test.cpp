@@ -48,7 +48,7 @@ void expect_case_proves(const char* folder) {
       cuzk::testing::read_bytes(base / "verification_key.json"), "verification_key.json");
   ASSERT_TRUE(accepted(key));
   // The text that a user would get is what is judged.
-  const auto text = encode_proof(*proof);
+  const auto text = encode_proof_json(*proof);
   const auto again = parse_proof<C>(testing::bytes_of(text), "proof.json");
   ASSERT_TRUE(accepted(again));
   std::vector<typename C::Fr> values;
