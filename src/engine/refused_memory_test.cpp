@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/engine_test_support.h"
 #include "engine/journal_group.h"
 #include "engine/journal_test_support.h"
 #include "engine/key_store.h"
@@ -135,6 +136,40 @@ TEST(RefusedMemory, AGroupThatIsRolledBackTellsNothingOfIt) {
         }
       });
   ASSERT_EQ(outcomes.size(), 4u);
+}
+
+// Whatever a submission or a cancellation was refused, its id and its place in the queue are free
+// again: the next one of that id is answered.
+TEST(RefusedMemory, AnIdIsFreeAgainAfterAnyAllocationThatFails) {
+  const TemporaryFolder folder;
+  EngineOptions options = testing_support::engine_options_in(folder.path());
+  options.queue_max = 2;
+  auto [engine, executor] = testing_support::open_stand_in(options);
+  executor->pause(true);
+  unsigned number = 0;
+  std::string id;
+  bool is_cancelled = false;
+  const auto refused = refuse_each(
+      [&] {
+        is_cancelled = false;
+        id = "a job whose id takes memory of its own " + std::to_string(++number);
+        const auto request =
+            testing_support::stand_in_request(id, testing_support::stand_in_input(1, 0, number));
+        if (!engine->submit(request).ok()) return;
+        is_cancelled = engine->cancel(id).ok();
+      },
+      [&] {
+        (void)engine->cancel(id);
+        ASSERT_TRUE(engine->wait_idle(std::chrono::seconds(30))) << id << " is still counted";
+        const std::string other = "other " + std::to_string(number);
+        const auto taken = engine->submit(testing_support::stand_in_request(
+            other, testing_support::stand_in_input(1, 0, number + 1000)));
+        ASSERT_TRUE(taken.ok()) << taken.error().message;
+        ASSERT_TRUE(engine->cancel(other).ok());
+        ASSERT_TRUE(engine->wait_idle(std::chrono::seconds(30)));
+      });
+  EXPECT_TRUE(is_cancelled);
+  EXPECT_GT(refused, 20);
 }
 
 TEST(RefusedMemory, AKeyThatFoundNoMemoryToBeginIsAskedForAgain) {
