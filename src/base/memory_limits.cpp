@@ -14,6 +14,7 @@
 
 #include "base/byte_size.h"
 #include "base/check.h"
+#include "base/memory_size.h"
 
 namespace cuzk::base {
 namespace {
@@ -23,8 +24,6 @@ namespace fs = std::filesystem;
 // Kept back by the budget "auto", in bytes and as a share of the limit: code, heaps, page tables.
 constexpr std::uint64_t kReserveBytesMin = std::uint64_t{512} << 20;
 constexpr std::uint64_t kReserveShare = 16;
-// The least budget that may be written without a unit.
-constexpr std::uint64_t kBareBudgetMin = std::uint64_t{1} << 20;
 // Version 1 writes "no limit" as the largest multiple of a page below 2^63.
 constexpr std::uint64_t kNoLimitBytes = std::uint64_t{1} << 62;
 constexpr int kGroupDepthMax = 64;
@@ -194,20 +193,12 @@ Result<std::uint64_t> resolve_budget(std::string_view text, const MemoryLimits& 
                              "kept for what the ledger does not count",
                              format_byte_size(limit), format_byte_size(reserve))};
   }
-  auto parsed = parse_byte_size(text);
+  auto parsed = parse_memory_size(text);
   if (!parsed.ok()) {
     return std::move(parsed).error().within("budget: neither auto nor none nor a size");
   }
   if (*parsed == 0) {
     return Error{ErrorKind::kInvalidArgument, "budget: 0 holds nothing; for no budget write none"};
-  }
-  // "48" is a slip for another unit and not a wish for 48 bytes.
-  const bool is_bare = text.find_first_not_of("0123456789") == std::string_view::npos;
-  if (is_bare && *parsed < kBareBudgetMin) {
-    return Error{ErrorKind::kInvalidArgument,
-                 fmt::format("budget: {} without a unit are bytes, into which nothing fits; write "
-                             "for example {}GiB",
-                             text, text)};
   }
   if (*parsed > limit) {
     const bool grouped = limit == limits.cgroup_bytes;
