@@ -30,9 +30,12 @@ class RefusedMemory {
   // Whether there was such an allocation.
   static bool happened() { return left_ < 0; }
 
+  static void* allocate_or_null(std::size_t size) noexcept {
+    if (left_ >= 0 && (size_ == 0 || size_ == size) && left_-- == 0) return nullptr;
+    return std::malloc(size == 0 ? 1 : size);
+  }
   static void* allocate(std::size_t size) {
-    if (left_ >= 0 && (size_ == 0 || size_ == size) && left_-- == 0) throw std::bad_alloc();
-    void* const block = std::malloc(size == 0 ? 1 : size);
+    void* const block = allocate_or_null(size);
     if (block == nullptr) throw std::bad_alloc();
     return block;
   }
@@ -66,6 +69,13 @@ std::int64_t refuse_each(const Attempt& attempt, const Check& check) {
 
 void* operator new(std::size_t size) { return cuzk::testing::RefusedMemory::allocate(size); }
 void* operator new[](std::size_t size) { return cuzk::testing::RefusedMemory::allocate(size); }
+// Those that do not throw too: every block must come from where the deletes below give it back.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return cuzk::testing::RefusedMemory::allocate_or_null(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return cuzk::testing::RefusedMemory::allocate_or_null(size);
+}
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete[](void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }
