@@ -16,6 +16,8 @@
 namespace cuzk::engine {
 namespace {
 
+// A job that costs nothing to read or to plan, so that only the engine's own work and the disk's
+// are in the figure. Its stages are never called: the executor below ends it first.
 class OneBytePartition final : public JobWork {
  public:
   const std::vector<PartitionPlan>& partitions() const override { return partitions_; }
@@ -45,6 +47,8 @@ class OneBytePartition final : public JobWork {
   KeySource key_;
 };
 
+// Ends a job within run(), on the submitter's thread, with as many bytes as a Groth16 proof has:
+// what the journal writes is as large as in earnest.
 class AtOnce final : public Executor {
  public:
   explicit AtOnce(ExecutorEvents& events) : events_(events) {}
@@ -65,6 +69,7 @@ class AtOnce final : public Executor {
   ExecutorEvents& events_;
 };
 
+// The folder is on a disk and not in memory on purpose: its syncs are what is measured.
 struct Bench {
   Bench() {
     const char* const wanted = std::getenv("CUZK_BENCH_FOLDER");
@@ -95,6 +100,8 @@ struct Bench {
   std::unique_ptr<Engine> engine;
 };
 
+// Every thread is a client with one job at a time. More threads show what shared syncs are worth:
+// without them the rate would not rise with the threads.
 void submit_and_wait(benchmark::State& state) {
   static std::unique_ptr<Bench> bench;
   static std::atomic<std::uint64_t> number{0};
@@ -104,6 +111,7 @@ void submit_and_wait(benchmark::State& state) {
     SubmitRequest request;
     request.request_id = "job-" + std::to_string(++number);
     request.kind = "nothing";
+    // Another input than those of the jobs at once, with which the journal would share it.
     request.input = std::make_shared<const base::Bytes>(1000, static_cast<std::uint8_t>(number));
     const auto submitted = bench->engine->submit(request);
     CUZK_ASSERT(submitted.ok());

@@ -19,12 +19,15 @@ namespace {
 using groth16::ProveInputs;
 using groth16::QapConvention;
 
+// Circuits, and below keys and inputs, are made once for a number of rows and kept: making them
+// takes longer than what is measured, and the library calls each function several times.
 template <class C>
 const ShaLikeCircuit<typename C::Fr>& circuit(std::uint32_t rows) {
   static std::map<std::uint32_t, ShaLikeCircuit<typename C::Fr>> circuits;
   return circuits.try_emplace(rows, rows).first->second;
 }
 
+// With secrets that are random and the same in one run, so that keys of one size are equal.
 template <class C>
 std::shared_ptr<const groth16::ProvingKey<C>> make_key(std::uint32_t rows,
                                                        const groth16::Control& control = {}) {
@@ -43,6 +46,8 @@ const ProveInputs<C>& inputs(std::uint32_t rows) {
   return entry;
 }
 
+// The peak of the whole process so far, so it says something only of the first benchmark of a run:
+// name one with --benchmark_filter.
 void report_memory(benchmark::State& state) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -84,6 +89,7 @@ void setup(benchmark::State& state) {
   report_memory(state);
 }
 
+// With one blinding for all rounds: it decides no amount of work.
 template <class C>
 void start(benchmark::State& state) {
   const auto& in = inputs<C>(std::uint32_t(state.range(0)));
@@ -104,6 +110,7 @@ void finish(benchmark::State& state) {
   const auto backend = groth16::make_cpu_backend<C>();
   const auto blinding = groth16::random_blinding<C>().value();
   for (auto _ : state) {
+    // A pending proof can be finished once.
     state.PauseTiming();
     const auto pending = backend->start(in, blinding).value();
     state.ResumeTiming();
@@ -130,11 +137,13 @@ void register_curve(const std::string& curve) {
       const std::string name = "groth16/" + stage + "/" + curve + "/rows=" + std::to_string(rows);
       auto* bench = benchmark::RegisterBenchmark(name.c_str(), function)->Arg(rows)->UseRealTime();
       bench->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
+      // Seconds to minutes a round: one is as good as many.
       if (rows > 100000) bench->Iterations(1);
     };
     add("setup", setup<C>);
     add("start", start<C>);
     add("finish", finish<C>);
+    // Its time depends on the public inputs alone.
     if (rows == 16384) add("verify", verify<C>);
   }
 }

@@ -98,6 +98,8 @@ Result<Parsed> parse(std::string_view text) {
   if (whole.size() > kDigitsMax || fraction.size() > kDigitsMax) {
     return fault(text, "it has too many digits");
   }
+  // Digits and nothing else; what has a fraction must say of what.
+  if (whole.size() == text.size()) rest = kUnits[0].name;
   if (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
   if (rest.empty()) return fault(text, "it has no unit");
   for (const Unit& unit : kUnits) {
@@ -122,8 +124,7 @@ Result<std::uint64_t> parse_byte_size(std::string_view text) {
 }
 
 Result<std::uint64_t> parse_byte_count(std::string_view text) {
-  const bool is_bare = !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
-  CUZK_TRY(const Parsed parsed, parse(is_bare ? std::string(text) + "B" : std::string(text)));
+  CUZK_TRY(const Parsed parsed, parse(text));
   if (!parsed.is_exact) return fault(text, "it is no whole number of bytes");
   return parsed.bytes;
 }

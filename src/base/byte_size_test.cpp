@@ -26,6 +26,18 @@ TEST(ByteSize, ReadsEachUnit) {
   EXPECT_EQ(parsed("1PB"), 1'000'000'000'000'000u);
 }
 
+// As a script or another program writes them, and as sizes of sectors always could be.
+TEST(ByteSize, DigitsAloneAreBytes) {
+  EXPECT_EQ(parsed("0"), 0u);
+  EXPECT_EQ(parsed("1000000000"), 1'000'000'000u);
+  EXPECT_EQ(parsed("0048"), 48u);
+  EXPECT_EQ(parsed("9223372036854775807"), (std::uint64_t{1} << 63) - 1);
+  EXPECT_THAT(parse_byte_size("9223372036854775808").error().message,
+              HasSubstr("more than any machine has"));
+  EXPECT_THAT(parse_byte_size("99999999999999999999").error().message,
+              HasSubstr("too many digits"));
+}
+
 TEST(ByteSize, KeepsFractionsExact) {
   EXPECT_EQ(parsed("1.5GiB"), std::uint64_t{3} << 29);
   EXPECT_EQ(parsed("0.5KiB"), 512u);
@@ -108,8 +120,9 @@ TEST(ByteSize, CapitalsMakeNoDifference) {
 }
 
 TEST(ByteSize, RefusesWhatCouldMeanTwoThings) {
-  for (const char* text : {"",      "48",     "48G",      "48K",   "-1GiB",  "+1GiB", " 1GiB",
+  for (const char* text : {"",      "48.5",   "48G",      "48K",   "-1GiB",  "+1GiB", " 1GiB",
                            "1GiB ", "1  GiB", "1.GiB",    ".5GiB", "1,5GiB", "0x10B", "1e3GiB",
+                           "48 ",   " 48",    "-48",      "48.0",  "4 8",    "1_000", "1'000",
                            "GiB",   "auto",   "1.2.3GiB", "1GiBB", "1GiBit", "1i",    "1 k"}) {
     const auto refused = parse_byte_size(text);
     ASSERT_FALSE(refused.ok()) << text;
@@ -123,7 +136,7 @@ TEST(ByteSize, SaysWhichUnitsThereAre) {
     EXPECT_THAT(parse_byte_size(text).error().message,
                 HasSubstr("none of B KiB MiB GiB TiB PiB kB MB GB TB PB"));
   }
-  EXPECT_THAT(parse_byte_size("48").error().message, HasSubstr("has no unit"));
+  EXPECT_THAT(parse_byte_size("48.5").error().message, HasSubstr("has no unit"));
 }
 
 TEST(ByteSize, RefusesWhatDoesNotFit) {

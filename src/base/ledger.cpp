@@ -4,11 +4,16 @@
 // finer locks would gain nothing, and sums over several accounts are exact. The queue is a sorted
 // list that is walked from the front whenever room appears; it has an entry for each thread
 // that waits in wait_admit().
+//
+// Memory that is refused to the ledger itself changes no number: what charges bytes has all the
+// entries it needs before the first one changes, and what gives them back or grants them (in
+// destructors) takes none at all.
 #include "base/ledger.h"
 
 #include <algorithm>
 #include <condition_variable>
 #include <limits>
+#include <new>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -24,6 +29,9 @@ constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t kRequestBytesMax = std::uint64_t{1} << 56;
 // A waiting request rises a class each time that so many later ones were let in before it.
 constexpr int kPassesPerClass = 16;
+// Short enough to lie in the string itself: giving idle pages back must not need memory.
+constexpr char kPoolOwner[] = "idle pages";
+static_assert(sizeof kPoolOwner <= 16);
 static_assert(kHugePageBytes < kRequestBytesMax);
 static_assert(kRequestBytesMax < std::numeric_limits<std::uint64_t>::max() / 2,
               "rounding up to pages stays within 64 bits");
@@ -66,9 +74,19 @@ bool on_host(Account account) { return charged_accounts(account)[1] == Account::
 struct Ledger::Waiter {
   enum class State { kWaiting, kGranted, kRefused };
 
+  // An account that this one closes to all behind it, in the list of them (first_grantable()).
+  struct Closed {
+    Account account = Account::host();
+    Closed* next = nullptr;
+  };
+
   const MemoryRequest* request;
   int order_class;
   std::uint64_t arrival;
+  // What the grant charges and its entry among the owners, which it then need not allocate.
+  Key key;
+  std::map<Key, std::uint64_t>::node_type entry;
+  std::array<Closed, 2> closed{};
   int passed_count = 0;
   State state = State::kWaiting;
   std::condition_variable_any changed;
@@ -196,12 +214,16 @@ Error Ledger::refusal(const MemoryRequest& request) const {
 }
 
 // Counts the bytes, over the budget too: whether they fit is the caller's question. Idle pages make
-// way first, so that the peak never shows them beside what took their room.
+// way first, so that the peak never shows them beside what took their room; they themselves are
+// there already. Takes no memory where the key and its accounts have their entries.
 void Ledger::charge(const Key& key, std::uint64_t bytes) {
   if (bytes == 0) return;
-  if (on_host(key.account)) shed_pool(bytes);
-  owners_[key] += bytes;
   const auto charged = charged_accounts(key.account);
+  for (const Account account : charged) accounts_.try_emplace(account);
+  std::uint64_t& owned = owners_[key];
+  // Nothing throws from here on.
+  if (on_host(key.account) && key.category != MemoryCategory::kPool) shed_pool(bytes);
+  owned += bytes;
   raise_to(accounts_[charged[0]].use, bytes);
   if (charged[1] != charged[0]) raise_to(accounts_[charged[1]].use, bytes);
   if (on_host(key.account)) {
@@ -269,14 +291,19 @@ Result<Permit> Ledger::try_admit(const MemoryRequest& request) {
 Result<Permit> Ledger::wait_admit(const MemoryRequest& request, std::stop_token stop) {
   const MutexLock lock(mutex_);
   if (!can_ever_fit(request)) return refusal(request);
-  Waiter self{&request, class_of(request), arrival_count_++};
+  const Key key{request.account, request.category, request.owner};
+  Permit granted(this, 0, key);
+  std::map<Key, std::uint64_t> one{{key, 0}};
+  for (const Account account : charged_accounts(request.account)) accounts_.try_emplace(account);
+  Waiter self{&request, class_of(request), arrival_count_++, key, one.extract(one.begin())};
   insert(self);
   grant_waiting();  // it may be the first, and then does not sleep at all
   self.changed.wait(mutex_, std::move(stop),
                     [&self] { return self.state != Waiter::State::kWaiting; });
   switch (self.state) {
     case Waiter::State::kGranted:
-      return Permit(this, request.bytes, Key{request.account, request.category, request.owner});
+      granted.bytes_ = request.bytes;
+      return Result<Permit>(std::move(granted));
     case Waiter::State::kRefused: return refusal(request);
     case Waiter::State::kWaiting: break;
   }
@@ -301,16 +328,23 @@ void Ledger::insert(Waiter& waiter) {
 // pinned memory leaves the host open: when pinned memory is there and the host is full, it closes
 // the host, and nobody can take the pinned memory meanwhile without the host.
 Ledger::Waiter* Ledger::first_grantable() {
-  std::vector<Account> closed;
+  // As many as there are accounts, linked through those who close them.
+  Waiter::Closed* closed = nullptr;
   const auto is_closed = [&closed](Account account) {
-    return std::find(closed.begin(), closed.end(), account) != closed.end();
+    for (const auto* each = closed; each != nullptr; each = each->next) {
+      if (each->account == account) return true;
+    }
+    return false;
   };
   for (Waiter* waiter : waiters_) {
     bool grantable = true;
+    auto own = waiter->closed.begin();
     for (const Account account : charged_accounts(waiter->request->account)) {
       const bool lacking = lacks_room(account, waiter->request->bytes);
       grantable = grantable && !lacking && !is_closed(account);
-      if (lacking && !is_closed(account)) closed.push_back(account);
+      if (!lacking || is_closed(account)) continue;
+      *own = {account, closed};
+      closed = &*own++;
     }
     if (grantable) return waiter;
   }
@@ -335,8 +369,9 @@ void Ledger::count_passing(std::uint64_t arrival) {
 void Ledger::grant_waiting() {
   while (Waiter* waiter = first_grantable()) {
     CUZK_ASSERT(waiter->state == Waiter::State::kWaiting);
-    const MemoryRequest& request = *waiter->request;
-    charge(Key{request.account, request.category, request.owner}, request.bytes);
+    const std::uint64_t bytes = waiter->request->bytes;
+    if (bytes > 0) owners_.insert(std::move(waiter->entry));
+    charge(waiter->key, bytes);
     std::erase(waiters_, waiter);
     count_passing(waiter->arrival);
     waiter->state = Waiter::State::kGranted;
@@ -352,10 +387,11 @@ void Ledger::release(std::uint64_t bytes, const Key& key) noexcept {
 }
 
 void Ledger::reassign(std::uint64_t bytes, const Key& from, const Key& to) {
-  if (bytes == 0) return;
+  if (bytes == 0 || from == to) return;
   CUZK_ASSERT(from.account == to.account);
   // Under one lock: no waiter gets what only changes its owner.
   const MutexLock lock(mutex_);
+  owners_[to];  // the entry first, while nothing has changed
   discharge(from, bytes);
   charge(to, bytes);
 }
@@ -382,7 +418,7 @@ void Ledger::shed_pool(std::uint64_t needed_bytes) {
     pool_.erase(largest);
     CUZK_ASSERT(pool_bytes_ >= bytes);
     pool_bytes_ -= bytes;
-    discharge(Key{Account::host(), MemoryCategory::kPool, "idle pages"}, bytes);
+    discharge(Key{Account::host(), MemoryCategory::kPool, kPoolOwner}, bytes);
   }
 }
 
@@ -392,17 +428,19 @@ void* Ledger::take_pooled(std::uint64_t bytes, const Key& key) {
   const MutexLock lock(mutex_);
   const auto found = pool_.find(bytes);
   if (found == pool_.end()) return nullptr;
+  CUZK_ASSERT(key.category != MemoryCategory::kPool);
+  owners_[key];  // the entry first, while nothing has changed
   void* const pages = found->second;
   pool_.erase(found);
   pool_bytes_ -= bytes;
-  discharge(Key{Account::host(), MemoryCategory::kPool, "idle pages"}, bytes);
+  discharge(Key{Account::host(), MemoryCategory::kPool, kPoolOwner}, bytes);
   charge(key, bytes);
   return pages;
 }
 
 // Takes over pages that would be unmapped, with what they are charged; false leaves both to the
 // caller. Only the host's: pages that a device has pinned or owns are not plain memory.
-bool Ledger::keep_pooled(void* pages, std::uint64_t bytes, const Key& key) {
+bool Ledger::keep_pooled(void* pages, std::uint64_t bytes, const Key& key) try {
   CUZK_ASSERT(pages != nullptr && bytes > 0);
   const MutexLock lock(mutex_);
   const AccountState& host = accounts_[Account::host()];
@@ -412,13 +450,19 @@ bool Ledger::keep_pooled(void* pages, std::uint64_t bytes, const Key& key) {
       key.account != Account::host()) {
     return false;
   }
+  std::multimap<std::uint64_t, void*> one;
+  auto entry = one.extract(one.emplace(bytes, pages));
+  const Key idle{Account::host(), MemoryCategory::kPool, kPoolOwner};
+  owners_[idle];  // the last that takes memory
   discharge(key, bytes);
-  charge(Key{Account::host(), MemoryCategory::kPool, "idle pages"}, bytes);
-  pool_.emplace(bytes, pages);
+  charge(idle, bytes);
+  pool_.insert(std::move(entry));
   pool_bytes_ += bytes;
   CUZK_ASSERT(pool_bytes_ <= pool_limit_bytes_);
   grant_waiting();  // idle pages count as room
   return true;
+} catch (const std::bad_alloc&) {
+  return false;  // a system this short of memory wants the pages back
 }
 
 LedgerSnapshot Ledger::snapshot() const {
@@ -454,8 +498,10 @@ Permit::~Permit() {
 Permit Permit::split(std::uint64_t bytes) {
   CUZK_ASSERT(bytes <= bytes_);
   // The ledger is not asked: what it counts for the key is the sum, and that stays.
+  Permit part(ledger_, 0, key_);
+  part.bytes_ = bytes;
   bytes_ -= bytes;
-  return Permit(ledger_, bytes, key_);
+  return part;
 }
 
 void Permit::reassign(MemoryCategory category, std::string_view owner) {

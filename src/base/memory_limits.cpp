@@ -14,6 +14,7 @@
 
 #include "base/byte_size.h"
 #include "base/check.h"
+#include "base/memory_size.h"
 
 namespace cuzk::base {
 namespace {
@@ -192,7 +193,7 @@ Result<std::uint64_t> resolve_budget(std::string_view text, const MemoryLimits& 
                              "kept for what the ledger does not count",
                              format_byte_size(limit), format_byte_size(reserve))};
   }
-  auto parsed = parse_byte_size(text);
+  auto parsed = parse_memory_size(text);
   if (!parsed.ok()) {
     return std::move(parsed).error().within("budget: neither auto nor none nor a size");
   }

@@ -33,7 +33,7 @@ Result<MemoryLimits> detect_memory_limits(const std::filesystem::path& root = "/
 // A budget as it stands in a configuration: "auto" is the limit less a sixteenth, and at least
 // 512 MiB less, for what the ledger does not count (code, stacks, page tables, small objects);
 // "none" is 0, no budget; else a size (base/byte_size.h). Errors (kInvalidArgument): another text,
-// a size of zero, a size over the limit, with both numbers.
+// a size of zero, less than 1 MiB without a unit, a size over the limit, with both numbers.
 Result<std::uint64_t> resolve_budget(std::string_view text, const MemoryLimits& limits);
 
 }  // namespace cuzk::base

@@ -147,6 +147,11 @@ TEST(Budget, IsStrict) {
   EXPECT_EQ(*resolve_budget("none", limits), 0u);
   EXPECT_EQ(*resolve_budget("24GiB", limits), 24 * kGiB);
   EXPECT_EQ(*resolve_budget("32GiB", limits), 32 * kGiB);
+  EXPECT_EQ(*resolve_budget("1000000000", limits), 1'000'000'000u);
+  EXPECT_EQ(*resolve_budget("100B", limits), 100u);
+  EXPECT_THAT(resolve_budget("48", limits).error().message,
+              HasSubstr("48 without a unit are bytes, into which nothing fits; write for example "
+                        "48GiB"));
   EXPECT_THAT(resolve_budget("48GiB", limits).error().message,
               HasSubstr("48 GiB is more than the 32 GiB that /sys/fs/cgroup/memory.max allows"));
   EXPECT_THAT(resolve_budget("34359738369B", limits).error().message,

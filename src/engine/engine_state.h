@@ -186,8 +186,10 @@ class Engine::State final : public ExecutorEvents {
   std::int64_t retry_after_ms() const CUZK_REQUIRES(mutex_);
   base::Result<Submitted> submit_checked(const Checked& checked) CUZK_EXCLUDES(mutex_);
   // From an acceptance to the executor, or to the feeder where it takes none now. An error is the
-  // executor's refusal; the acceptance is taken back then.
+  // executor's refusal, or refused memory; the acceptance is taken back then.
   base::Status give(const JobRecord& record, const Checked& checked) CUZK_EXCLUDES(mutex_);
+  base::Status complete_request(RunRequest& request, const JobRecord& record,
+                                const Checked& checked) CUZK_EXCLUDES(mutex_);
   // Withdraws the job from journal and table. Returns the refusal, for the caller to hand on.
   base::Error take_back(const JobRecord& record, base::Error refusal) CUZK_EXCLUDES(mutex_);
   // The job's entry for the attempt of the record: a new one, or that of an attempt before.
@@ -287,6 +289,7 @@ class Engine::State final : public ExecutorEvents {
     return claimed_.find(request_id) != claimed_.end();
   }
   void release(const std::string& request_id) CUZK_REQUIRES(mutex_);
+  class Claim;  // one that ends with its scope; made and dropped without the lock
 
   EngineOptions options_;
   const std::shared_ptr<const JobTypes> types_;

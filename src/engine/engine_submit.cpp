@@ -5,6 +5,7 @@
 // journal is asked before the executor: a job that is accepted survives whatever comes then.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,6 +40,26 @@ bool may_be_joined(JobState state) {
 }
 
 }  // namespace
+
+// Whoever comes next for the id waits for the claim's end, so it ends on every way out, also on
+// that of an exception.
+class Engine::State::Claim {
+ public:
+  Claim(State& state, const std::string& request_id) : state_(state), request_id_(request_id) {
+    const MutexLock hold(state_.mutex_);
+    state_.claim(request_id_);
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim() {
+    const MutexLock hold(state_.mutex_);
+    state_.release(request_id_);
+  }
+
+ private:
+  State& state_;
+  const std::string& request_id_;
+};
 
 // A known job is joined without reading its input again: its key may be gone, its result is not.
 Result<Engine::State::Checked> Engine::State::check(const SubmitRequest& request) {
@@ -104,21 +125,16 @@ std::int64_t Engine::State::retry_after_ms() const {
 
 Result<Submitted> Engine::State::submit(const SubmitRequest& request) {
   CUZK_TRY(const Checked checked, check(request));
-  const std::string& request_id = checked.request.request_id;
+  const Claim claimed(*this, checked.request.request_id);
   {
     const MutexLock hold(mutex_);
-    claim(request_id);
-    const Status room = check_room(checked);
-    if (!room.ok()) {
-      release(request_id);
-      return room.error();
-    }
+    CUZK_TRY_STATUS(check_room(checked));
     ++reserved_count_;
   }
-  auto outcome = submit_checked(checked);
+  // What is thrown becomes an error here, before it could pass by the place in the queue.
+  auto outcome = guarded([&] { return submit_checked(checked); });
   const MutexLock hold(mutex_);
   --reserved_count_;
-  release(request_id);
   return outcome;
 }
 
@@ -144,23 +160,9 @@ Result<Submitted> Engine::State::submit_checked(const Checked& checked) {
   return out;
 }
 
-// Hands an accepted job to the executor, whose refusal takes the acceptance back. While the
-// executor takes none, the job waits for the feeder.
-Status Engine::State::give(const JobRecord& record, const Checked& checked) {
-  RunRequest request;
-  {
-    const MutexLock hold(mutex_);
-    Entry& entry = enter(record);
-    // An earlier attempt that was cancelled may have to end first.
-    const bool is_free = entry.place == Place::kWaiting;
-    if (!is_free || !may_give_now(entry)) {
-      if (is_free) wait_for_feeding(entry);
-      say({.kind = Happening::Kind::kAccepted, .id = entry.id, .at_ms = now_ms()});
-      return base::ok_status();
-    }
-    set_place(entry, Place::kGiving);
-    request = request_of(entry);
-  }
+// What a job that has just come has beside what its entry says.
+Status Engine::State::complete_request(RunRequest& request, const JobRecord& record,
+                                       const Checked& checked) {
   if (record.attempt > 1) add_finished(request, record.partition_count);
   request.plan = checked.plan;
   request.patience = options_.answer_patience;
@@ -170,6 +172,31 @@ Status Engine::State::give(const JobRecord& record, const Checked& checked) {
     if (SharedBytes bytes = weak.lock()) return bytes;
     return read();
   };
+  return base::ok_status();
+}
+
+// Hands an accepted job to the executor, whose refusal takes the acceptance back. While the
+// executor takes none, the job waits for the feeder.
+Status Engine::State::give(const JobRecord& record, const Checked& checked) {
+  auto prepared = guarded([&]() -> Result<std::optional<RunRequest>> {
+    const MutexLock hold(mutex_);
+    Entry& entry = enter(record);
+    // An earlier attempt that was cancelled may have to end first.
+    const bool is_free = entry.place == Place::kWaiting;
+    if (!is_free || !may_give_now(entry)) {
+      if (is_free) wait_for_feeding(entry);
+      say({.kind = Happening::Kind::kAccepted, .id = entry.id, .at_ms = now_ms()});
+      return std::optional<RunRequest>();
+    }
+    set_place(entry, Place::kGiving);
+    return std::optional(request_of(entry));
+  });
+  // Refused memory: nobody has the job, so it must not stay as one that somebody is about to get.
+  if (!prepared.ok()) return take_back(record, prepared.error());
+  if (!prepared->has_value()) return base::ok_status();
+  RunRequest request = *std::move(*prepared);
+  const Status completed = guarded([&] { return complete_request(request, record, checked); });
+  if (!completed.ok()) return take_back(record, completed.error());
   const Status outcome = guarded([&] { return executor_->run(std::move(request)); });
   bool is_refused = !outcome.ok() && outcome.error().kind != ErrorKind::kAlreadyExists;
   if (is_refused && outcome.error().kind == ErrorKind::kUnavailable) {
@@ -222,7 +249,13 @@ Engine::State::Entry& Engine::State::enter(const JobRecord& record) {
     entry->kind = record.kind;
     entry->partition_count = record.partition_count;
     by_id_.emplace(entry->id, std::move(fresh));
-    by_name_.insert_or_assign(record.request_id, entry);
+    try {
+      by_name_.insert_or_assign(record.request_id, entry);
+    } catch (...) {
+      // Found by some and not by others would be worse than not there.
+      by_id_.erase(record.sequence);
+      throw;
+    }
     ++live_count_;
   } else {  // cancelled or failed a moment ago
     if (entry->over) ++live_count_;
@@ -264,9 +297,9 @@ std::uint64_t Engine::State::queue_position(const Entry& entry) const {
 Result<Engine::Cancelled> Engine::State::cancel(std::string_view request_id) {
   const std::string id(request_id);
   Cancelled out;
+  std::optional<Claim> claimed(std::in_place, *this, id);
   {
     const MutexLock hold(mutex_);
-    claim(id);
     const Entry* entry = live(id);
     // While an earlier cancellation stops it, it runs no more for anybody.
     out.was_running = entry != nullptr && entry->running && !entry->cancel;
@@ -282,8 +315,8 @@ Result<Engine::Cancelled> Engine::State::cancel(std::string_view request_id) {
       take_from_backlog(*entry);
       say({.kind = Happening::Kind::kFinal, .id = entry->id, .attempt = entry->attempt});
     }
-    release(id);
   }
+  claimed.reset();                                 // the executor may take its time
   if (to_stop) (void)executor_->cancel(*to_stop);  // kNotFound: it has just ended
   if (!state.ok()) return state.error();
   out.state = *state;

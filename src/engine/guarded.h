@@ -5,11 +5,24 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/scratch.h"
 
 namespace cuzk::engine {
+
+// What stands for refused memory. Where even the sentence finds none, it is one that fits into the
+// string itself, so this never fails.
+inline base::Error out_of_memory(std::string_view who = {}) noexcept {
+  try {
+    const std::string prefix = who.empty() ? "" : std::string(who) + ": ";
+    return {base::ErrorKind::kResourceExhausted,
+            prefix + "the operating system has no memory left"};
+  } catch (const std::bad_alloc&) {
+    return {base::ErrorKind::kResourceExhausted, "out of memory"};
+  }
+}
 
 // body(), which returns a Result. Refused memory becomes kResourceExhausted, the rest kInternal.
 // Costs nothing where nothing is thrown. The body's locals are destroyed before the error is made,
@@ -23,7 +36,7 @@ auto guarded(const Body& body) -> decltype(body()) {
   } catch (const base::OutOfMemory& refused) {
     return refused.error();
   } catch (const std::bad_alloc&) {
-    return Error{ErrorKind::kResourceExhausted, "the operating system has no memory left"};
+    return out_of_memory();
   } catch (const std::exception& exception) {
     return Error{ErrorKind::kInternal, std::string("an exception: ") + exception.what()};
   } catch (...) {

@@ -7,6 +7,7 @@
 #include "engine/journal.h"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "engine/guarded.h"
 #include "engine/journal_database.h"
 #include "engine/journal_files.h"
 #include "engine/journal_group.h"
@@ -93,6 +95,11 @@ bool has_whole_header(base::ByteSpan file) {
   const auto is_version = [](std::uint8_t byte) { return byte == 1 || byte == 2; };
   return file.size() >= kHeaderBytes && is_version(file[18]) && is_version(file[19]) &&
          file[21] == 64 && file[22] == 32 && file[23] == 32;
+}
+
+// Why a change was not made, for the thread that wanted it.
+Error error_of(const std::exception_ptr& thrown) {
+  return guarded([&]() -> Status { std::rethrow_exception(thrown); }).error();
 }
 
 // An existing path's bytes, or nothing.
@@ -221,21 +228,28 @@ Outcome Journal::commit(Change change) {
                                   true};
   // The change is on this stack, which stands still until it went through.
   run_together({&pending, 1});
+  if (pending.thrown != nullptr) return error_of(pending.thrown);
   return outcome;
 }
 
 // Lock order: the queue's is not held while the journal's is, nor the other way round.
 void Journal::run_together(std::span<internal::PendingChange> own) {
-  commits_->run(own, [this](const std::vector<internal::PendingChange*>& changes) {
+  commits_->run(own, [this](std::vector<internal::PendingChange*>& changes) {
     const MutexLock hold(mutex_);
-    run_alone(internal::run_grouped(*store_, changes));
+    internal::run_grouped(*store_, changes);
+    run_alone(changes);
   });
 }
 
 void Journal::run_alone(const std::vector<internal::PendingChange*>& changes) {
   for (internal::PendingChange* pending : changes) {
-    if (pending->run(*store_) || !pending->may_use_reserve) continue;
-    if (make_room()) pending->run(*store_);
+    try {
+      if (pending->run(*store_) || !pending->may_use_reserve) continue;
+      if (make_room()) pending->run(*store_);
+    } catch (...) {
+      // Its transaction went back on the way out; the changes of others go on.
+      pending->thrown = std::current_exception();
+    }
   }
 }
 
@@ -251,6 +265,7 @@ Result<AcceptedJob> Journal::accept(const JobSubmission& submission) {
                                     },
                                     false};
     run_together({&pending, 1});
+    if (pending.thrown != nullptr) outcome = error_of(pending.thrown);
   } else {
     outcome = std::move(valid).error();
   }
@@ -361,6 +376,9 @@ std::vector<Status> Journal::apply(std::span<const JournalChange> changes) {
   }
   CUZK_ASSERT(pending.size() == changes.size());
   if (!pending.empty()) run_together(pending);
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    if (pending[i].thrown != nullptr) outcomes[i] = error_of(pending[i].thrown);
+  }
   return outcomes;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <span>
 #include <vector>
@@ -17,28 +18,33 @@ namespace cuzk::engine::internal {
 class Store;
 
 // A change that waits for its commit. Lives with the thread that wants it. `run` is called with the
-// store's lock held, by whichever thread leads; an exception out of it would leave the queue
-// without a leader.
+// store's lock held, by whichever thread leads.
 struct PendingChange {
   // Makes the change, or leaves nothing of it, and keeps the outcome for its caller; called again
   // when what it did was rolled back. False when it lacked room on the disk.
   std::function<bool(Store&)> run;
   bool may_use_reserve = false;  // room that is kept for accepted jobs
+  // What kept the change from being made, such as refused memory: nothing of it is there, whatever
+  // outcome `run` may have kept before. For its own caller; the others of a group do not notice.
+  std::exception_ptr thrown;
 };
 
-// Makes all in one transaction where that goes well. Returns those that are to be made again,
-// alone: all when nothing is kept, else those that lacked room and may have the reserve; one alone
-// is always returned.
-std::vector<PendingChange*> run_grouped(Store& store, const std::vector<PendingChange*>& changes);
+// Makes all in one transaction where that goes well. Leaves in `changes` those that are to be made
+// again, alone: all when nothing is kept, else those that lacked room and may have the reserve; one
+// alone always stays. Throws nothing: a group in which something threw is rolled back.
+void run_grouped(Store& store, std::vector<PendingChange*>& changes);
 
 // Thread-safe.
 class CommitQueue {
  public:
   // Changes of one group, besides those that came in one call.
   static constexpr std::size_t kGroupMax = 512;
-  using Commit = std::function<void(const std::vector<PendingChange*>&)>;
+  // What throws once it made a change keeps that in the change's `thrown`; what it throws itself
+  // says that none of the changes was made.
+  using Commit = std::function<void(std::vector<PendingChange*>&)>;
 
-  // Returns when all of `own` went through somebody's `commit`, in order.
+  // Returns when all of `own` went through somebody's `commit`, in order. Whatever is thrown or
+  // refused on the way, the lead is passed on.
   void run(std::span<PendingChange> own, const Commit& commit) CUZK_EXCLUDES(mutex_);
 
  private:
@@ -46,11 +52,21 @@ class CommitQueue {
   // to lead the next group (`leads`); whoever leads has led_ set from then to its end.
   struct Call {
     std::span<PendingChange> changes;
+    Call* next = nullptr;  // the one that came after it, in the line or in a leader's group
     bool done = false, leads = false;
     std::condition_variable_any wake;
   };
+  // Takes the front of the line as a group: kGroupMax changes, and at least one call.
+  Call* take_group() CUZK_REQUIRES(mutex_);
+  // The end of the lead: wakes the group and names the next leader.
+  void hand_over(Call* group, const Call& own, const std::exception_ptr& thrown)
+      CUZK_EXCLUDES(mutex_);
+
+  // The line of those who wait, linked through themselves: nothing here takes memory, so nothing
+  // can fail between taking the lead and passing it on.
   base::Mutex mutex_;
-  std::vector<Call*> waiting_ CUZK_GUARDED_BY(mutex_);
+  Call* first_ CUZK_GUARDED_BY(mutex_) = nullptr;
+  Call* last_ CUZK_GUARDED_BY(mutex_) = nullptr;
   bool led_ CUZK_GUARDED_BY(mutex_) = false;
 };
 

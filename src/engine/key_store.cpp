@@ -7,12 +7,12 @@
 
 #include <exception>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "engine/guarded.h"
 
 namespace cuzk::engine {
 
@@ -62,6 +62,30 @@ struct CountedKey {
   std::shared_ptr<const LoadedKey> key;  // dies first
 };
 
+// The name may be as long as a path, so putting the sentence together may be refused too.
+Error no_memory(const KeySource& source) noexcept {
+  try {
+    return out_of_memory("the key " + source.name);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
+
+Error no_thread(const KeySource& source, const std::exception_ptr& thrown) noexcept {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    return no_memory(source);
+  } catch (const std::exception& reason) {
+    try {
+      return {ErrorKind::kResourceExhausted,
+              "no thread to load the key " + source.name + ": " + reason.what()};
+    } catch (const std::bad_alloc&) {
+      return out_of_memory();
+    }
+  }
+}
+
 }  // namespace
 
 KeyStore::KeyStore(base::Ledger& ledger, std::function<void()> on_settled)
@@ -99,11 +123,9 @@ base::Result<SharedKey> KeyStore::enroll(const KeySource& source) {
       return SharedKey{id, source.bytes};
     }
   }
+  // Whole before it is in the table: memory refused on the way leaves no half of an entry.
   const KeyId id = next_id_++;
-  Entry& entry = entries_[id];
-  entry.source = source;
-  entry.identity = std::move(identity);
-  entry.user_count = 1;
+  entries_.emplace(id, Entry{source, std::move(identity), 1, nullptr});
   return SharedKey{id, source.bytes};
 }
 
@@ -156,10 +178,12 @@ void KeyStore::begin(KeyId id, const KeySource& source, const std::shared_ptr<Ke
   try {
     load->thread = std::thread([this, id, source, load] { run_load(id, source, load); });
     loads_.push_back(load);
-  } catch (const std::system_error& error) {
+  } catch (const std::exception&) {
+    // Refused memory as well as a refused thread. Every way must leave an outcome: a load without
+    // one is waited for.
+    Error error = no_thread(source, std::current_exception());
     const MutexLock lock(load->mutex);
-    load->outcome.emplace(Error{ErrorKind::kResourceExhausted,
-                                "no thread to load the key " + source.name + ": " + error.what()});
+    load->outcome.emplace(std::move(error));
   }
 }
 
@@ -200,8 +224,7 @@ KeyResult KeyStore::load_counted(const KeySource& source, const groth16::Control
   CUZK_ASSERT(counted->permit.bytes() == bytes);
   return std::shared_ptr<const LoadedKey>(std::move(counted), raw);
 } catch (const std::bad_alloc&) {
-  return Error{ErrorKind::kResourceExhausted,
-               "the key " + source.name + ": the system has no memory left for it"};
+  return no_memory(source);
 } catch (const std::exception& exception) {
   return Error{ErrorKind::kInternal, "the key " + source.name + ": " + exception.what()};
 }
@@ -283,8 +306,11 @@ void KeyStore::join_loads(bool all) {
   std::vector<std::shared_ptr<KeyLoad>> over;
   {
     const MutexLock lock(mutex_);
-    std::erase_if(loads_, [&over, all](const std::shared_ptr<KeyLoad>& load) {
-      if (!all && !load->is_over()) return false;
+    // Room before the walk: one that stopped half way would lose loads whose threads nobody joins.
+    if (!all) over.reserve(loads_.size());
+    if (all) over.swap(loads_);
+    std::erase_if(loads_, [&over](const std::shared_ptr<KeyLoad>& load) {
+      if (!load->is_over()) return false;
       over.push_back(load);
       return true;
     });

@@ -313,17 +313,22 @@ StageEnd PipelineCore::keep_proof(StageRun& run, base::Bytes proof, bool is_new)
   end.kind = is_new ? StageEnd::Kind::kDone : StageEnd::Kind::kWhole;
   std::vector<base::Bytes> proofs;
   proofs.reserve(job.parts.size());
+  EventQueue::Event told;
+  if (is_new) {
+    told = [id = job.request.id, p = run.partition(), proof](ExecutorEvents& events) {
+      events.partition_proved(id, p, proof);
+    };
+  }
   {
     const MutexLock lock(mutex_);
     PipelinePart& part = job.parts[run.partition()];
     CUZK_ASSERT(!part.proved);
     CUZK_ASSERT(job.proved_count < job.parts.size());
+    // The last that may be refused memory; after it the partition is proved, and is not tried
+    // again.
+    if (is_new) events_.push(std::move(told));
     part.proof = std::move(proof);
     part.proved = true;
-    if (is_new) {
-      events_.push([id = job.request.id, p = run.partition(), proof = part.proof](
-                       ExecutorEvents& events) { events.partition_proved(id, p, proof); });
-    }
     if (++job.proved_count < job.parts.size()) return end;
     for (PipelinePart& each : job.parts) proofs.push_back(std::move(each.proof));
   }

@@ -29,7 +29,9 @@ using internal::WirePartition;
 
 namespace {
 
+// How late a silence, a stop or a changed log level may be noticed.
 constexpr std::chrono::milliseconds kLookInterval(200);
+// A line that has no end by then is told in pieces: what crashes may write anything.
 constexpr std::size_t kLineBytesMax = 4096;
 
 // The levels that our own log writes in front of its lines; what libraries write has none.
@@ -43,6 +45,8 @@ LogLevel level_of(const std::string& line) {
 
 }  // namespace
 
+// The only loop over lives. A first process that does not come up ends it, for start() waits for
+// that one and says why; later ones are tried for as long as the engine wants.
 void WorkerProcess::State::supervise() {
   while (true) {
     mourn(live_and_die());
@@ -55,6 +59,9 @@ void WorkerProcess::State::supervise() {
   }
 }
 
+// One process from its start to its end; returns why it ended, in words for the log and for its
+// jobs. The channel is this life's own: a word that is still on its way when the process dies
+// cannot reach the next one.
 std::string WorkerProcess::State::live_and_die() {
   auto pair = internal::Channel::make_pair();
   if (!pair.ok()) return pair.error().message;
@@ -78,6 +85,7 @@ std::string WorkerProcess::State::live_and_die() {
   std::string reason = channel->send(MessageKind::kSetup, 0, options_.setup).ok()
                            ? listen(**child, *channel)
                            : std::string();
+  // Dead in every case before the next one begins, so that no two ever share the machine.
   (*child)->kill();
   read_log(**child);
   const std::string end = (*child)->collect();
@@ -88,6 +96,8 @@ std::string WorkerProcess::State::live_and_die() {
          (last_line_.empty() ? "" : fmt::format("; its last words: {}", last_line_));
 }
 
+// Empty where the process ended by itself or as it was asked to; else what it is ended for. Its log
+// is read before its messages: the last lines before an end explain it.
 std::string WorkerProcess::State::listen(ChildProcess& child, internal::Channel& channel) {
   while (true) {
     pollfd ends[2] = {{channel.descriptor(), POLLIN, 0}, {child.error_output(), POLLIN, 0}};
@@ -119,6 +129,8 @@ void WorkerProcess::State::tell_log_level(internal::Channel& channel) {
   }
 }
 
+// Pings are sent only while it is ready; before that it opens devices and reads keys, and has a
+// patience of its own for that. While it stops, each ping is the request to stop once more.
 std::optional<std::string> WorkerProcess::State::check_time(internal::Channel& channel) {
   const auto now = Clock::now();
   bool is_ready = false, is_stopping = false;
@@ -142,6 +154,8 @@ std::optional<std::string> WorkerProcess::State::check_time(internal::Channel& c
   return std::nullopt;
 }
 
+// False: the message makes no sense, and who sent it is not to be trusted with the next one. Both
+// ends are one program, so that is memory gone bad or a descriptor that somebody else writes to.
 bool WorkerProcess::State::handle(internal::Channel& channel, Message message) {
   switch (message.kind) {
     case MessageKind::kReady: {
@@ -172,6 +186,8 @@ bool WorkerProcess::State::handle(internal::Channel& channel, Message message) {
   }
 }
 
+// Call 0 is nobody's question: a heartbeat with its report, or, as an error, the reason why the
+// process cannot begin.
 bool WorkerProcess::State::handle_answer(const Message& message) {
   auto outcome = internal::decode<WireOutcome>(message.payload);
   if (!outcome.ok()) return false;
@@ -197,6 +213,8 @@ bool WorkerProcess::State::handle_answer(const Message& message) {
   return true;
 }
 
+// Who asked may have left (its patience was over) and the job with it stays: then the answer
+// decides here what it would have decided there, and a refusal ends the job.
 void WorkerProcess::State::take_answer(std::uint64_t call, WireOutcome outcome) {
   std::optional<JobId> refused;
   {
@@ -221,6 +239,9 @@ void WorkerProcess::State::take_answer(std::uint64_t call, WireOutcome outcome) 
   if (refused) events_.job_ended(*refused, std::move(outcome.error), {});
 }
 
+// Numbers are checked against the most that there can be before anything grows by them. An event of
+// a job that is gone is late and no fault. The engine is told without the lock, since it may call
+// back.
 bool WorkerProcess::State::handle_event(const Message& message) {
   const auto wire = internal::decode<WirePartition>(message.payload);
   const bool is_known = wire.ok() && static_cast<std::size_t>(wire->state) < kPartitionStateCount &&
@@ -250,6 +271,8 @@ bool WorkerProcess::State::handle_event(const Message& message) {
   return true;
 }
 
+// The job is out of the table before the engine hears of its end: it may come again from there,
+// under the same number.
 bool WorkerProcess::State::handle_end(const Message& message) {
   auto outcome = internal::decode<WireOutcome>(message.payload);
   if (!outcome.ok()) return false;
@@ -263,6 +286,9 @@ bool WorkerProcess::State::handle_end(const Message& message) {
   return true;
 }
 
+// An input may be a gigabyte read from disk, so it goes by a thread of its own: this one has to
+// hear the process meanwhile, or it would be taken for dead. The way is held by the task; where the
+// process has died by then, sending fails and nobody minds.
 bool WorkerProcess::State::send_input(const Message& message) {
   const auto wire = internal::decode<WirePartition>(message.payload);
   if (!wire.ok()) return false;
@@ -291,6 +317,7 @@ bool WorkerProcess::State::send_input(const Message& message) {
   return true;
 }
 
+// All that is there now; the descriptor does not block.
 void WorkerProcess::State::read_log(ChildProcess& child) {
   char bytes[4096];
   while (true) {
@@ -306,6 +333,8 @@ void WorkerProcess::State::read_log(ChildProcess& child) {
   }
 }
 
+// The last line that warned is kept: it goes with the reason of the end, for what ends a process
+// (an assertion, the allocator, a driver) says so there and nowhere else.
 void WorkerProcess::State::log_line(std::string line) {
   constexpr std::size_t kLastWordsMax = 300;
   const LogLevel level = level_of(line);
@@ -377,6 +406,8 @@ void WorkerProcess::State::tell_good_start(std::uint32_t failed_starts) {
                               failed_starts));
 }
 
+// Only for lives that were short, one after the other: a process that dies at once would else take
+// all of the machine by being started. The first restart is immediate.
 void WorkerProcess::State::pause() {
   constexpr std::uint32_t kDoublingsMax = 20;
   const MutexLock hold(mutex_);

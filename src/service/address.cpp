@@ -98,6 +98,15 @@ base::Result<Address> parse_address(std::string_view whole) {
   return address;
 }
 
+base::Result<std::optional<Address>> parse_optional_address(std::string_view text) {
+  if (text.empty() || text == "off") return std::optional<Address>();
+  auto address = parse_address(text);
+  if (!address.ok()) {
+    return base::Error{address.error().kind, address.error().message + "; for none write off"};
+  }
+  return std::optional<Address>(std::move(address).value());
+}
+
 // By the text alone: another name of this machine counts as remote, so that a doubt asks for a
 // token too often and never too seldom.
 bool Address::is_local() const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,5 +35,9 @@ struct Address {
 // "http://" or "https://" in front, which say nothing here. Errors (kInvalidArgument) name what is
 // wrong and show a right one.
 base::Result<Address> parse_address(std::string_view text);
+
+// The same where there may be none: "off", and an empty text, say that nobody listens. For files
+// and flags alike.
+base::Result<std::optional<Address>> parse_optional_address(std::string_view text);
 
 }  // namespace cuzk::service

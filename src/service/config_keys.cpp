@@ -43,20 +43,17 @@ ConfigKey listen_key() {
       });
 }
 
-// An empty text is a value here: HTTP is off. Anything else is an address or a fault.
+// As the flag --status-listen reads it.
 ConfigKey status_listen_key() {
   using Maybe = std::optional<Address>;
   return make_key(
-      "daemon.status_listen",
-      "Where HTTP (status, metrics, dashboard, REST) listens; \"\" turns it off.", kRestart,
-      CUZK_FIELD(daemon.status_listen),
+      "daemon.status_listen", "Where HTTP (status, metrics, dashboard, REST) listens, or \"off\".",
+      kRestart, CUZK_FIELD(daemon.status_listen),
       [](const ConfigValue& value) -> base::Result<Maybe> {
-        const auto* text = std::get_if<std::string>(&value.content);
-        if (text && text->empty()) return Maybe();
-        CUZK_TRY(Address address, read_address(value));
-        return Maybe(std::move(address));
+        CUZK_TRY(const std::string text, value_as<std::string>(value, "an address in quotes"));
+        return parse_optional_address(text);
       },
-      [](const Maybe& one) { return quote_toml(one ? one->to_string() : ""); });
+      [](const Maybe& one) { return quote_toml(one ? one->to_string() : "off"); });
 }
 
 // Octal and in quotes: numbers of TOML have no leading zero, and 660 would be another mode.

@@ -71,15 +71,13 @@ ConfigKey number_key(std::string name, std::string note, bool live, Field field,
                   [](T number) { return fmt::format("{}", number); });
 }
 
-// A whole number of bytes, or a string with a unit. A string of digits alone is bytes too, as the
-// Rust daemon has it.
+// A whole number of bytes, or a string as flags take it: with a unit, or digits alone.
 inline base::Result<std::uint64_t> read_size(const ConfigValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value.content)) {
     if (*number < 0) return value_fault(fmt::format("{} bytes are less than none", *number));
     return static_cast<std::uint64_t>(*number);
   }
-  CUZK_TRY(std::string text, value_as<std::string>(value, "a size such as \"48GiB\""));
-  if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) text += 'B';
+  CUZK_TRY(const std::string text, value_as<std::string>(value, "a size such as \"48GiB\""));
   return base::parse_byte_size(text);
 }
 

@@ -113,12 +113,33 @@ TEST(Config, KeysWithoutEffectAreToldUnlessTheyAskForWhatIsDoneAnyway) {
   EXPECT_EQ(warnings("[daemon]\ngrpc_threads = 3").size(), 1U);
 }
 
+// In the file as with --status-listen: "off", or nothing at all.
+TEST(Config, HttpIsTurnedOffInTheWordsOfTheFlag) {
+  for (const char* word : {"off", ""}) {
+    const auto loaded =
+        parse_config(std::string("[daemon]\nstatus_listen = \"") + word + "\"", "a.toml");
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    EXPECT_FALSE(loaded->config.daemon.status_listen.has_value()) << word;
+    EXPECT_TRUE(has(to_toml(loaded->config, true), "status_listen = \"off\""));
+  }
+  EXPECT_TRUE(has(refusal("[daemon]\nstatus_listen = \"of\""), "for none write off"));
+}
+
+// Sizes are bytes where they have no unit, as numbers, in quotes and as flags.
+TEST(Config, ASizeWithoutAUnitIsBytes) {
+  for (const char* text : {"1048576", "\"1048576\"", "\"1MiB\"", "\"1048576 B\""}) {
+    const auto loaded = parse_config(std::string("[http]\nmax_body = ") + text, "a.toml");
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    EXPECT_EQ(loaded->config.http.body_bytes_max, 1U << 20) << text;
+  }
+}
+
 // No key at its default.
 constexpr char kEverythingChanged[] = R"(
 circuits = [{name = "age", zkey = "/keys/a \"b\".zkey"}, {name = "vote-2", zkey = "v.zkey"}]
 [daemon]
 listen = ["127.0.0.1:1", "unix:///a"]
-status_listen = ""
+status_listen = "off"
 socket_mode = "0600"
 max_message = "100000000B"
 on_disconnect = "cancel"

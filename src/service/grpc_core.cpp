@@ -63,7 +63,8 @@ GrpcCore::GrpcCore(const Config& config, const Backend& all, Count count_answer)
       quick_("grpc-quick", 2, kQuickWaiting),
       submit_("grpc-submit", kSubmitThreads, kSubmitWaiting),
       large_("grpc-large", kLargeThreads, kSubmitWaiting),
-      keys_("grpc-keys", 2, kKeysWaiting) {
+      keys_("grpc-keys", 2, kKeysWaiting),
+      watchers_("grpc-watchers", 1, 1) {
   CUZK_ASSERT(backend.engine != nullptr && backend.awaited != nullptr);
 }
 
@@ -78,6 +79,8 @@ void GrpcCore::apply(const Config& config) {
 void GrpcCore::close_waits() {
   waits.close();
   events.close();
+  // Streams hear that the daemon stops from their lane, and before the server cuts them off.
+  watchers_.stop();
 }
 
 // Waits for what the lanes have taken on: up to minutes where a key is being loaded.
@@ -89,6 +92,7 @@ void GrpcCore::stop_lanes() {
   large_.stop();
   submit_.stop();
   quick_.stop();
+  watchers_.stop();
   status.stop();
 }
 

@@ -52,6 +52,9 @@ struct GrpcCore {
   // large ones are parsed first, few at a time, and keep no small one waiting. The lane is this
   // object's.
   WorkLane& lane(Lane which, std::uint64_t request_bytes);
+  // Where streams of events are written. A lane of their own: the quick one may stand still while a
+  // disk does, and events of what goes on beside it are to be seen.
+  WorkLane& watchers() { return watchers_; }
 
   // The frame of a unary call: guard, bounded lane, work with the request's bytes, which the gate
   // counts until `work` returns. Returns at once, with what gRPC asks for. A refusal is an answer
@@ -93,7 +96,7 @@ struct GrpcCore {
   // Asks once more, in the quick lane, and cancels.
   void post_cancel(const std::string& job_id);
 
-  WorkLane quick_, submit_, large_, keys_;
+  WorkLane quick_, submit_, large_, keys_, watchers_;
 };
 
 // The services over it; `core` outlives them.

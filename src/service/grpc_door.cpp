@@ -139,6 +139,7 @@ class GrpcDoor final : public Door {
   GrpcCore core_;
   std::unique_ptr<grpc::Service> proving_, jobs_;
   std::unique_ptr<grpc::Server> server_;
+  std::vector<SocketPlace> places_;  // of unix sockets; the library removes those when it ends
   std::vector<std::string> addresses_;
   std::atomic<bool> draining_ = false;
   std::mutex mutex_;
@@ -169,7 +170,10 @@ base::Status GrpcDoor::listen() {
   for (const Address& address : config_.daemon.listen) {
     // Unix sockets speak no TLS: nobody is between their two ends.
     const bool is_unix = address.kind == Address::Kind::kUnix;
-    if (is_unix) CUZK_TRY_STATUS(clear_unix_socket(address.path));
+    if (is_unix) {
+      CUZK_TRY(SocketPlace place, SocketPlace::take(address.path));
+      places_.push_back(std::move(place));
+    }
     CUZK_ASSERT(listeners.size() < listeners.capacity());
     Listener& listener = listeners.emplace_back(Listener{address});
     builder.AddListeningPort(address.grpc_target(),
@@ -268,6 +272,7 @@ void GrpcDoor::stop(std::chrono::milliseconds grace) {
   core_.close_waits();
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_.reset();
+  places_.clear();
 }
 
 }  // namespace

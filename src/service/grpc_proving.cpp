@@ -148,10 +148,17 @@ class ProvingService final : public RawAll {
                !parsed.ok()) {
       call->refuse(parsed.error());
     } else {
-      const bool asked = core_.status.ask([call](std::shared_ptr<const StatusReport> report) {
-        v1::GetStatusResponse reply;
-        fill(report->engine, report->context, reply);
-        call->answer(reply);
+      const bool asked = core_.status.ask([call](const StatusDesk::Made& made) {
+        if (!made.ok()) {
+          call->refuse(made.error());
+          return;
+        }
+        run_guarded(call, [&] {
+          const StatusReport& report = *made.value();
+          v1::GetStatusResponse reply;
+          fill(report.engine, report.context, reply);
+          call->answer(reply);
+        });
       });
       if (!asked) call->refuse(closed_error());
     }

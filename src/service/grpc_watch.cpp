@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/guarded.h"
 #include "service/grpc_message.h"
 #include "service/grpc_status.h"
 #include "service/proto/jobs.pb.h"
@@ -30,6 +31,13 @@ engine::EngineEvent event_of(const engine::JobView& job) {
   return event;
 }
 
+base::Result<grpc::ByteBuffer> message_of(const EventQueue::Entry& entry) {
+  jobs::v1::JobEvent message;
+  fill(entry.event, message);
+  message.set_missed_count(entry.missed_count);
+  return serialize_message(message);
+}
+
 }  // namespace
 
 std::shared_ptr<WatchCall> WatchCall::make(GrpcCore& core) {
@@ -47,7 +55,7 @@ void WatchCall::begin(const std::string& job_id) {
     const std::weak_ptr<WatchCall> weak = self_;
     CUZK_ASSERT(queue_ == nullptr);
     queue_ = std::make_shared<EventQueue>(job_id, kQueuedEventsMax, [weak] {
-      if (const auto alive = weak.lock()) alive->go_on();
+      if (const auto alive = weak.lock()) alive->wake();
     });
     is_watching = core_.events.add(queue_);
     // Tells the client that it watches. Within the lock, so before any event: the library ends the
@@ -85,6 +93,21 @@ void WatchCall::end(grpc::Status status) {
   Finish(std::move(status));
 }
 
+void WatchCall::wake() {
+  if (woken_.exchange(true)) return;
+  std::shared_ptr<WatchCall> self = shared_from_this();
+  const auto posted = engine::guarded([&]() -> base::Status {
+    core_.watchers().post_always([self] {
+      // First: what comes from here on may come after go_on() has looked.
+      self->woken_ = false;
+      self->go_on();
+    });
+    return base::ok_status();
+  });
+  // Without memory for the task the next event, or the end of a write, takes this one along.
+  if (!posted.ok()) woken_ = false;
+}
+
 // The one place that writes and, but for end(), the one that finishes.
 void WatchCall::go_on() {
   std::unique_lock lock(mutex_);
@@ -98,10 +121,13 @@ void WatchCall::go_on() {
   CUZK_ASSERT(queue_ != nullptr);
   EventQueue::Entry entry;
   if (queue_->take(entry)) {
-    jobs::v1::JobEvent message;
-    fill(entry.event, message);
-    message.set_missed_count(entry.missed_count);
-    message_ = serialize_message(message);
+    auto message = engine::guarded([&] { return message_of(entry); });
+    if (!message.ok()) {  // one event is lost, so the stream may not go on as if it were not
+      finished_ = true;
+      Finish(grpc_status(message.error()));
+      return;
+    }
+    message_ = std::move(message).value();
     writing_ = true;
     last_sent_ = !queue_->job_id().empty() && entry.event.kind == engine::EngineEvent::Kind::kEnded;
     StartWrite(&message_);

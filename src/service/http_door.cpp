@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <regex>
 #include <set>
 #include <thread>
@@ -151,25 +152,26 @@ class HttpDoor : public Door {
     return "the token is none of those in auth.token_file";
   }
 
-  // Null when the engine gave no report in time, or the door stops. Blocks the connection's thread;
-  // the answer is made in the desk's.
-  std::shared_ptr<const StatusReport> report() {
+  // Error kUnavailable when the engine gave no report in time, or the door stops; else why it could
+  // not be made. Blocks the connection's thread; the answer is made in the desk's.
+  StatusDesk::Made report() {
     // Held by the answer too, which may come after this has given up.
     struct Shared {
       std::mutex mutex;
       std::condition_variable changed;
-      std::shared_ptr<const StatusReport> report;
+      std::optional<StatusDesk::Made> report;
     };
     const auto shared = std::make_shared<Shared>();
-    const bool asked = desk_.ask([shared](std::shared_ptr<const StatusReport> made) {
+    const bool asked = desk_.ask([shared](const StatusDesk::Made& made) {
       const std::lock_guard lock(shared->mutex);
-      shared->report = std::move(made);
+      shared->report.emplace(made);
       shared->changed.notify_all();
     });
-    if (!asked) return nullptr;
+    const base::Error none{base::ErrorKind::kUnavailable, "the engine does not answer"};
+    if (!asked) return none;
     std::unique_lock lock(shared->mutex);
-    shared->changed.wait_for(lock, kReportPatience, [&] { return shared->report != nullptr; });
-    return shared->report;
+    shared->changed.wait_for(lock, kReportPatience, [&] { return shared->report.has_value(); });
+    return shared->report ? *shared->report : none;
   }
 
   // A route whose answer is made from a report.
@@ -177,11 +179,10 @@ class HttpDoor : public Door {
   std::function<HttpReply(const HttpRequest&)> reported(Make make) {
     return [this, make](const HttpRequest& request) {
       const auto made = report();
-      if (!made) {
-        return error_reply({base::ErrorKind::kUnavailable, "the engine does not answer"});
-      }
-      const StatusFacts facts{backend_.version, made->context.now_ms, backend_.public_kind_name};
-      return base::Result<HttpReply>(make(request, made->engine, facts)).value();
+      if (!made.ok()) return error_reply(made.error());
+      const StatusReport& status = *made.value();
+      const StatusFacts facts{backend_.version, status.context.now_ms, backend_.public_kind_name};
+      return base::Result<HttpReply>(make(request, status.engine, facts)).value();
     };
   }
 
@@ -309,7 +310,10 @@ class HttpDoor : public Door {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
       lock.unlock();
-      if (const auto made = report()) feed_.sample(made->engine, made->context.now_ms);
+      if (const auto made = report(); made.ok()) {
+        const StatusReport& status = *made.value();
+        feed_.sample(status.engine, status.context.now_ms);
+      }
       lock.lock();
       stop_asked_.wait_for(lock, kSampleInterval, [this] { return stopping_; });
     }

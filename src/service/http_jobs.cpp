@@ -28,6 +28,7 @@ constexpr milliseconds kLookAgain{250};
 constexpr const char* kPartitionKeys[] = {"queued",        "witness", "device_queued", "device",
                                           "finish_queued", "finish",  "done",          "ended"};
 
+// What the request itself is to blame for: 400.
 base::Error wrong(std::string message) {
   return {base::ErrorKind::kInvalidArgument, std::move(message)};
 }
@@ -40,6 +41,7 @@ base::Result<std::optional<engine::Priority>> priority_of(const HttpRequest& req
   return std::optional(*priority);
 }
 
+// Milliseconds since 1970, as in all other forms of a submission.
 base::Result<std::optional<std::int64_t>> deadline_of(const HttpRequest& request) {
   CUZK_TRY(const auto number, query_number(request, "deadline_ms", INT64_MAX));
   if (!number) return std::optional<std::int64_t>();
@@ -79,6 +81,8 @@ std::function<HttpReply(const HttpRequest&)> guarded(Answer answer) {
   };
 }
 
+// 202 for what is to be proved, 200 for what was there already: a script that sends a job twice
+// sees which it was without reading the body.
 base::Result<HttpReply> submit(const Backend& backend,
                                base::Result<engine::SubmitRequest> prepared) {
   CUZK_TRY(const engine::SubmitRequest request, std::move(prepared));
@@ -123,6 +127,8 @@ base::Result<HttpReply> submit_json(const Backend& backend, const HttpRequest& r
   return submit(backend, backend.proof_job(std::move(proof)));
 }
 
+// The body goes to the reader as it came, so a C1 is read by the same code as over gRPC; numbers
+// that are not given are 0, which that code takes for "what the C1 says".
 base::Result<HttpReply> submit_porep(const Backend& backend, const HttpRequest& request) {
   if (request.body.empty()) return wrong("the body is empty; send the C1 JSON as it is");
   ProofRequest proof;
@@ -148,6 +154,7 @@ base::Result<HttpReply> submit_circuit(const Backend& backend, const HttpRequest
   return submit(backend, backend.circuit_job(std::move(circuit)));
 }
 
+// Words between commas; none means all.
 base::Result<std::vector<engine::JobState>> states_of(std::string_view text) {
   std::vector<engine::JobState> states;
   while (!text.empty()) {
@@ -169,6 +176,8 @@ base::Result<std::vector<engine::JobState>> states_of(std::string_view text) {
   return states;
 }
 
+// Pages by sequence number and not by offset: jobs that come or go meanwhile move nothing.
+// `next_after` is null where fewer came than were asked for, so nothing is behind them.
 base::Result<HttpReply> list(const Backend& backend, const HttpRequest& request) {
   engine::JobQuery query;
   CUZK_TRY(query.states, states_of(request.parameter("state")));
@@ -231,6 +240,8 @@ HttpReply not_done_reply(const engine::JobView& job) {
   return json_reply(body, 409);
 }
 
+// The bytes alone, so that they can be written to a file as they are; all that is not a result has
+// another status and JSON. A failed job answers with its own error.
 base::Result<HttpReply> result(const Backend& backend, const HttpRequest& request) {
   CUZK_TRY(const engine::JobView job, backend.engine->find(request.captures.at(0)));
   const engine::JobState state = job.record.state;
@@ -249,6 +260,7 @@ base::Result<HttpReply> result(const Backend& backend, const HttpRequest& reques
   return reply;
 }
 
+// Of a job that is over: 200 with the state that it is over in, since what was wanted is so.
 base::Result<HttpReply> cancel(const Backend& backend, const HttpRequest& request) {
   CUZK_TRY(const auto cancelled, backend.engine->cancel(request.captures.at(0)));
   Json body;
@@ -341,6 +353,9 @@ Json job_json(const engine::JobView& job) {
   return out;
 }
 
+// The order matters where one pattern fits what another means: the endings of a job come before the
+// job. An id may have slashes of its own (.+); where it ends like one of them, its slash is
+// escaped.
 std::vector<HttpRoute> job_routes(const Backend& backend, JobWaits& waits, WorkLane& keys,
                                   std::function<milliseconds()> await_max) {
   const Backend* to = &backend;

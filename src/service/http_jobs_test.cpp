@@ -31,6 +31,37 @@ TEST(HttpJobs, SubmitWaitAndFetchTheResult) {
   EXPECT_EQ(result.body, std::string(proof.begin(), proof.end()));
 }
 
+// A slash of the id is escaped in a path, as any client's function for a part of a path does it;
+// then nothing of the id is taken for what is asked about the job.
+TEST(HttpJobs, AnIdMayEndLikeAPath) {
+  const HttpTestDaemon daemon;
+  const std::pair<std::string, std::string> ids[] = {
+      {"a/wait", "a%2Fwait"}, {"a/result", "a%2fresult"},   {"a/cancel", "a%2Fcancel"},
+      {"a", "%61"},           {"wait/wait", "wait%2Fwait"}, {"b%2Fwait", "b%252Fwait"}};
+  std::uint64_t seed = 0;
+  for (const auto& [id, escaped] : ids) {
+    const base::Bytes input = script(1, 0, End::kProof, ++seed);
+    std::string in_query = id;
+    for (std::size_t at = 0; (at = in_query.find('%', at)) != in_query.npos; ++at) {
+      in_query.replace(at, 1, "%25");
+    }
+    EXPECT_EQ(daemon.submit(in_query, input).json()["job_id"], id);
+    const std::string path = "/api/v1/jobs/" + escaped;
+    EXPECT_EQ(daemon.get(path + "/wait").json()["job_id"], id);
+    const Answer found = daemon.get(path);
+    EXPECT_EQ(found.status, 200) << id << found.body;
+    EXPECT_EQ(found.json()["job_id"], id);
+    const base::Bytes proof = proof_of(input);
+    EXPECT_EQ(daemon.get(path + "/result").body, std::string(proof.begin(), proof.end()));
+    EXPECT_EQ(daemon.ask("POST", path + "/cancel").json()["state"], "completed") << id;
+    EXPECT_EQ(daemon.ask("DELETE", path).json()["state"], "completed") << id;
+  }
+  // Where no ending is in the way a slash may stand as it is.
+  daemon.submit("x/y", script(1, 0, End::kProof, 99));
+  EXPECT_EQ(daemon.get("/api/v1/jobs/x/y/wait").json()["job_id"], "x/y");
+  EXPECT_EQ(daemon.get("/api/v1/jobs/x%2Fz").status, 404);
+}
+
 TEST(HttpJobs, TheSameIdJoinsAndAnotherInputIsRefused) {
   const HttpTestDaemon daemon;
   EXPECT_EQ(daemon.submit("a", script(1, 1, End::kHold, 1)).status, 202);

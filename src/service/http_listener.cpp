@@ -223,7 +223,7 @@ HttpListener::~HttpListener() { stop(milliseconds(0)); }
 base::Status HttpListener::start(const Address& address, std::uint32_t socket_mode) {
   CUZK_ASSERT(listening_ < 0 && !acceptor_.joinable());
   address_ = address;
-  CUZK_TRY(listening_, listen_at(address_, socket_mode));
+  CUZK_TRY(listening_, listen_at(address_, socket_mode, place_));
   owns_path_ = address_.kind == Address::Kind::kUnix;
   wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_ < 0) {
@@ -332,6 +332,7 @@ void HttpListener::stop(milliseconds grace) {
   // Only ours: a failed start() has left the file of whoever listens there.
   if (owns_path_) ::unlink(address_.path.c_str());
   owns_path_ = false;
+  place_.release();
   std::unique_lock lock(mutex_);
   stopping_ = true;
   for (const auto& connection : connections_) {

@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "service/address.h"
+#include "service/unix_socket.h"
 
 namespace cuzk::service {
 
@@ -130,6 +131,7 @@ class HttpListener {
   Address address_;
   int listening_ = -1, wake_ = -1;
   bool owns_path_ = false;
+  SocketPlace place_;  // of a unix socket
   std::thread acceptor_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "service/http_message.h"
@@ -20,8 +21,9 @@ class HttpRoutes {
   struct Found {
     const HttpRoute* route = nullptr;  // none: nothing is there, or not with this method
     std::string allowed;  // methods of the path as Allow lists them; empty: no such path
+    std::vector<std::string> captures;  // of the pattern, escaped as in the path
   };
-  // HEAD is answered where GET is (RFC 9110, 9.3.2).
+  // `path` is one of path_of_target(). HEAD is answered where GET is (RFC 9110, 9.3.2).
   Found find(const std::string& method, const std::string& path) const;
 
   const std::vector<HttpRoute>& all() const { return routes_; }
@@ -30,6 +32,11 @@ class HttpRoutes {
   std::vector<HttpRoute> routes_;
   std::vector<std::regex> patterns_;  // of the routes, in their order
 };
+
+// The path in a request's target, as patterns are matched with it: escapes of letters, digits and
+// "-._~" are undone, for they never mean anything (RFC 3986, 6.2.2.2), all others stay. So a slash
+// that is escaped is part of a name and no border between two: "jobs/a%2Fwait" is the job "a/wait".
+std::string path_of_target(std::string_view target);
 
 // Whether a route takes these parameters, each once. Errors (kInvalidArgument) name the parameter
 // and those that are known.

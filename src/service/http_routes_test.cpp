@@ -172,5 +172,15 @@ TEST(HttpRoutes, EveryAnswerIsCountedAndEveryErrorHasTheSameShape) {
   EXPECT_EQ(counted, expected);
 }
 
+TEST(HttpRoutes, EscapesThatMeanNothingAreUndoneAndOthersStay) {
+  EXPECT_EQ(path_of_target("/api/v1/jobs/a%2Fwait?timeout=1s"), "/api/v1/jobs/a%2Fwait");
+  EXPECT_EQ(path_of_target("/%61pi/%7E%2d%2E%5f#x"), "/api/~-._");
+  EXPECT_EQ(path_of_target("/a%252Fb"), "/a%252Fb");
+  EXPECT_EQ(path_of_target("/a%20b%0a%ff%zz%4"), "/a%20b%0a%ff%zz%4");
+  EXPECT_EQ(path_of_target("/a%"), "/a%");
+  EXPECT_EQ(path_of_target("/%+1%-1% 1"), "/%+1%-1% 1");
+  EXPECT_EQ(path_of_target(""), "");
+}
+
 }  // namespace
 }  // namespace cuzk::service

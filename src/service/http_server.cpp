@@ -117,13 +117,13 @@ std::multimap<std::string, std::string> query_of(const Request& request) {
   return out;
 }
 
-// All but the body, which is read by whoever takes one. `matches` are those of the route's pattern.
-HttpRequest to_request(const Request& request) {
+// All but the body, which is read by whoever takes one.
+HttpRequest to_request(const Request& request, const HttpRoutes::Found& found) {
   HttpRequest made;
   made.method = request.method;
   made.path = request.path;
-  for (std::size_t i = 1; i < request.matches.size(); ++i) {
-    made.captures.push_back(request.matches[i].str());
+  for (const std::string& capture : found.captures) {
+    made.captures.push_back(httplib::detail::decode_url(capture, false));
   }
   for (const auto& [name, value] : request.params) made.query.emplace(name, value);
   made.content_type = request.get_header_value("Content-Type");
@@ -166,7 +166,22 @@ class HttpServer::Library : public httplib::Server {
                          {"X-Frame-Options", "DENY"},
                          {"Referrer-Policy", "no-referrer"}});
     set_logger([this](const Request&, const Response& response) { count(response.status); });
-    for (const HttpRoute& route : routes_.all()) add(route);
+    // The library would match decoded paths, in which an escaped slash cannot be told from a
+    // border; so it gets one route for each method, and which of ours is meant is found here.
+    const char* const any_path = R"([\s\S]*)";
+    const auto plain = [this](const Request& request, Response& response) {
+      const HttpRoutes::Found found = find(request);
+      CUZK_ASSERT(found.route != nullptr);  // admitted
+      if (t_connection != nullptr) t_connection->begin_answer();
+      put(found.route->answer(to_request(request, found)), response);
+    };
+    Get(any_path, plain);
+    Delete(any_path, plain);
+    // With a reader, because the library would take a body without a type for a form.
+    Post(any_path, HandlerWithContentReader([this](const Request& request, Response& response,
+                                                   const httplib::ContentReader& reader) {
+           with_body(request, response, reader);
+         }));
   }
 
   // One request; false: the connection is to be closed. In the connection's thread.
@@ -271,7 +286,7 @@ class HttpServer::Library : public httplib::Server {
   // what. So who may not ask does not learn which paths there are.
   bool admit(const Request& request, Response& response) const {
     const auto length = body_length(request);
-    const HttpRoutes::Found found = routes_.find(request.method, request.path);
+    const HttpRoutes::Found found = find(request);
     const bool is_public = found.route != nullptr && found.route->is_public;
     if (request.has_header("Transfer-Encoding")) {
       refuse(411, "send the body with its Content-Length, not in chunks", response);
@@ -324,31 +339,16 @@ class HttpServer::Library : public httplib::Server {
     return setup_.refusal(local, request.get_header_value("Authorization"));
   }
 
-  // The library matches patterns itself, by the same rule as HttpRoutes, and in the same order.
-  void add(const HttpRoute& route) {
-    const auto answer = route.answer;
-    const auto plain = [answer, this](const Request& request, Response& response) {
-      if (t_connection != nullptr) t_connection->begin_answer();
-      put(answer(to_request(request)), response);
-    };
-    if (route.method == "GET") {
-      Get(route.pattern, plain);
-    } else if (route.method == "DELETE") {
-      Delete(route.pattern, plain);
-    } else {
-      // With a reader, because the library would take a body without a type for a form.
-      Post(route.pattern,
-           HandlerWithContentReader([this, answer](const Request& request, Response& response,
-                                                   const httplib::ContentReader& reader) {
-             with_body(answer, request, response, reader);
-           }));
-    }
+  // By the target as it came, and not the library's path, which is decoded.
+  HttpRoutes::Found find(const Request& request) const {
+    return routes_.find(request.method, path_of_target(request.target));
   }
 
   // A body is in memory once, in the request that the route gets; the gate holds its length until
   // the answer is made.
-  void with_body(const std::function<HttpReply(const HttpRequest&)>& answer, const Request& request,
-                 Response& response, const httplib::ContentReader& reader) {
+  void with_body(const Request& request, Response& response, const httplib::ContentReader& reader) {
+    const HttpRoutes::Found found = find(request);
+    CUZK_ASSERT(found.route != nullptr);  // admitted
     if (request.is_multipart_form_data()) {
       return refuse(415, "send the file itself as the body (curl --data-binary @FILE)", response);
     }
@@ -361,7 +361,7 @@ class HttpServer::Library : public httplib::Server {
       t_must_close = true;
       return;
     }
-    HttpRequest made = to_request(request);
+    HttpRequest made = to_request(request, found);
     // Grows with what arrives: a length that is only claimed costs nothing.
     // Without a length there is no body (RFC 9112, 6.3); the library would read until the client
     // closes, which one that waits for its answer does not.
@@ -375,7 +375,7 @@ class HttpServer::Library : public httplib::Server {
       return refuse(400, "the body ended before its Content-Length", response);
     }
     if (t_connection != nullptr) t_connection->begin_answer();
-    put(answer(made), response);
+    put(found.route->answer(made), response);
   }
 
   const HttpServerSetup setup_;

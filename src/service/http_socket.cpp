@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "service/unix_socket.h"
 
 namespace cuzk::service {
 namespace {
@@ -88,10 +87,10 @@ sockaddr_un unix_address(const Address& address) {
 }
 
 // A file left by an earlier daemon is cleared before; what is alive, or no socket, is refused.
-base::Result<int> listen_unix(const Address& address, std::uint32_t mode) {
+base::Result<int> listen_unix(const Address& address, std::uint32_t mode, SocketPlace& place) {
   CUZK_ASSERT(address.kind == Address::Kind::kUnix);
   const sockaddr_un at = unix_address(address);
-  CUZK_TRY_STATUS(clear_unix_socket(address.path));
+  CUZK_TRY(place, SocketPlace::take(address.path));
   Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (descriptor.get() < 0) return failure(address, "no socket", errno);
   if (::bind(descriptor.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0) {
@@ -105,8 +104,8 @@ base::Result<int> listen_unix(const Address& address, std::uint32_t mode) {
 
 }  // namespace
 
-base::Result<int> listen_at(Address& address, std::uint32_t socket_mode) {
-  return address.kind == Address::Kind::kUnix ? listen_unix(address, socket_mode)
+base::Result<int> listen_at(Address& address, std::uint32_t socket_mode, SocketPlace& place) {
+  return address.kind == Address::Kind::kUnix ? listen_unix(address, socket_mode, place)
                                               : listen_tcp(address);
 }
 

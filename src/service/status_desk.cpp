@@ -9,6 +9,8 @@
 
 #include "base/check.h"
 #include "base/heap.h"
+#include "base/log.h"
+#include "engine/guarded.h"
 
 namespace cuzk::service {
 
@@ -17,16 +19,15 @@ StatusDesk::StatusDesk(std::function<StatusReport()> make_report)
   CUZK_ASSERT(make_report_ != nullptr);
 }
 
-// Under one lock, so that a round is posted for the first question and for no other.
+// Under one lock, so that a round is posted for the first question and for no other; the round
+// begins by taking the lock. Posted first: a question without a round would be waited for, a round
+// without a question (memory for it was refused) does nothing.
 bool StatusDesk::ask(Answer answer) {
   const std::lock_guard lock(mutex_);
   CUZK_ASSERT(answer != nullptr);
+  if (asked_.empty() && !lane_.post_always([this] { serve(); })) return false;
   asked_.push_back(std::move(answer));
-  if (asked_.size() > 1) return true;  // a round that takes it along is posted
-  if (lane_.post_always([this] { serve(); })) return true;
-  // Only this question is in it: it was the first.
-  asked_.clear();
-  return false;
+  return true;
 }
 
 // In the lane's one thread: one report is made at a time.
@@ -35,12 +36,21 @@ void StatusDesk::serve() {
   {
     const std::lock_guard lock(mutex_);
     asked.swap(asked_);
+    if (asked.empty()) return;
     ++report_count_;
   }
-  CUZK_ASSERT(!asked.empty());
   // After the swap: a question that comes from now on may be about something newer.
-  const auto report = std::make_shared<const StatusReport>(make_report_());
-  for (const Answer& answer : asked) answer(report);
+  const Made made = engine::guarded(
+      [this]() -> Made { return std::make_shared<const StatusReport>(make_report_()); });
+  for (const Answer& answer : asked) {
+    const auto told = engine::guarded([&]() -> base::Status {
+      answer(made);
+      return base::ok_status();
+    });
+    if (!told.ok()) {
+      base::log(base::LogLevel::kError, "a question for the status: " + told.error().message);
+    }
+  }
 }
 
 // How many reports were begun; far fewer than questions where many ask.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/result.h"
 #include "service/backend.h"
 #include "service/wire_proving.h"
 #include "service/work_lane.h"
@@ -24,10 +25,13 @@ struct StatusReport {
 // Thread-safe.
 class StatusDesk {
  public:
-  using Answer = std::function<void(std::shared_ptr<const StatusReport>)>;
+  // Why there is none, where making it threw (refused memory).
+  using Made = base::Result<std::shared_ptr<const StatusReport>>;
+  using Answer = std::function<void(const Made&)>;
   explicit StatusDesk(std::function<StatusReport()> make_report);
 
-  // Calls `answer` once from the desk's thread. False: stopped.
+  // Calls `answer` once from the desk's thread, whatever becomes of the report and of the answers
+  // before it; what an answer throws is its own loss and a line in the log. False: stopped.
   bool ask(Answer answer);
   std::uint64_t report_count() const;
   void stop() { lane_.stop(); }
@@ -35,8 +39,8 @@ class StatusDesk {
  private:
   void serve();
 
-  // A round is posted with the first question and takes all that are there when it begins, so one
-  // is in the lane exactly while asked_ is not empty.
+  // A round is posted before the first question and takes all that are there when it begins, so
+  // one is in the lane whenever asked_ is not empty.
   const std::function<StatusReport()> make_report_;
   mutable std::mutex mutex_;
   std::vector<Answer> asked_;

@@ -1,5 +1,6 @@
 // Whether a socket is alive is asked by connecting to it. The file alone does not tell, since it
-// outlives the process that made it.
+// outlives the process that made it; nor does the answer hold for longer than it takes to bind
+// another, so all of it happens under the place's lock.
 #include "service/unix_socket.h"
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,6 +23,7 @@ namespace {
 
 using base::Error;
 using base::ErrorKind;
+using base::Result;
 
 std::string reason(int number) { return std::generic_category().message(number); }
 
@@ -39,10 +42,8 @@ int connect_to(const std::string& path) {
   return answer;
 }
 
-}  // namespace
-
-// In doubt the file stays: a daemon that does not start is better than one that took a socket away.
-base::Status clear_unix_socket(const std::filesystem::path& path) {
+// What can be said of a path before anything is looked for there.
+base::Status check_path(const std::filesystem::path& path) {
   const std::string name = path.string();
   constexpr std::size_t kBytesMax = sizeof(sockaddr_un::sun_path) - 1;
   if (name.size() > kBytesMax) {
@@ -50,16 +51,33 @@ base::Status clear_unix_socket(const std::filesystem::path& path) {
                  fmt::format("{}: a socket's path may have {} bytes, this one has {}", name,
                              kBytesMax, name.size())};
   }
+  // Without its folder binding would fail with a word that names no folder.
+  const std::filesystem::path folder = path.parent_path();
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return base::ok_status();
+  return Error{ErrorKind::kNotFound,
+               fmt::format("{}: there is no folder {}", name, folder.string())};
+}
+
+Error another_server(const std::string& name) {
+  return {ErrorKind::kAlreadyExists, name + ": another server listens there"};
+}
+
+// Whether the path still leads to the open file: whoever had the lock before may have removed it.
+bool is_at(int descriptor, const std::filesystem::path& path) {
+  struct stat opened = {}, named = {};
+  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+// In doubt the file stays: a daemon that does not start is better than one that took a socket away.
+base::Status clear_unix_socket(const std::filesystem::path& path) {
+  const std::string name = path.string();
   struct stat found = {};
   // Not followed: a link is no socket, wherever it leads.
   if (::lstat(name.c_str(), &found) != 0) {
-    if (errno != ENOENT) return Error{ErrorKind::kIo, name + ": " + reason(errno)};
-    // A place that is free; without its folder binding would fail with a word that names no folder.
-    const std::filesystem::path folder = path.parent_path();
-    std::error_code ignored;
-    if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return base::ok_status();
-    return Error{ErrorKind::kNotFound,
-                 fmt::format("{}: there is no folder {}", name, folder.string())};
+    if (errno == ENOENT) return base::ok_status();
+    return Error{ErrorKind::kIo, name + ": " + reason(errno)};
   }
   if (!S_ISSOCK(found.st_mode)) {
     return Error{ErrorKind::kAlreadyExists,
@@ -68,9 +86,7 @@ base::Status clear_unix_socket(const std::filesystem::path& path) {
   // Refused: nobody listens. Anything else leaves the file alone.
   const int answer = connect_to(name);
   // A full backlog (EAGAIN) and a right that we lack both mean that there is a listener, or may be.
-  if (answer == 0 || answer == EAGAIN) {
-    return Error{ErrorKind::kAlreadyExists, name + ": another server listens there"};
-  }
+  if (answer == 0 || answer == EAGAIN) return another_server(name);
   if (answer != ECONNREFUSED && answer != ENOENT) {
     return Error{ErrorKind::kIo, name + ": " + reason(answer)};
   }
@@ -79,6 +95,39 @@ base::Status clear_unix_socket(const std::filesystem::path& path) {
                  fmt::format("{}: the old socket cannot be removed: {}", name, reason(errno))};
   }
   return base::ok_status();
+}
+
+}  // namespace
+
+base::Result<SocketPlace> SocketPlace::take(const std::filesystem::path& path) {
+  CUZK_TRY_STATUS(check_path(path));
+  SocketPlace place;
+  const std::filesystem::path lock_path = path.string() + ".lock";
+  const auto failure = [&](int error) {
+    return Error{ErrorKind::kIo, fmt::format("{}: its lock {} cannot be taken: {}", path.string(),
+                                             lock_path.string(), reason(error))};
+  };
+  do {
+    place.release();
+    const int descriptor =
+        ::open(lock_path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor < 0) return failure(errno);
+    place.lock_ = descriptor;
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return failure(errno);
+      return another_server(path.string());
+    }
+  } while (!is_at(place.lock_, lock_path));
+  place.lock_path_ = lock_path;
+  CUZK_TRY_STATUS(clear_unix_socket(path));
+  return Result<SocketPlace>(std::move(place));
+}
+
+// The name goes while the lock is held: later it might be that of the next holder's file.
+void SocketPlace::release() noexcept {
+  if (!lock_path_.empty()) ::unlink(lock_path_.c_str());
+  lock_path_.clear();
+  if (lock_ >= 0) ::close(std::exchange(lock_, -1));
 }
 
 // After binding: the process's umask has had its say by then.

@@ -19,8 +19,11 @@ using base::Error;
 using base::ErrorKind;
 namespace wire = jobs::v1;
 
+// Bounded, so that one question holds the journal's lock for a bounded time.
 constexpr std::size_t kPageDefault = 100, kPageMax = 1000;
 
+// The switches over the engine's enumerations have no default: what is added there is a warning
+// here. A number from the journal of a later version falls through to "unspecified".
 wire::JobPriority wire_priority(std::uint32_t priority) {
   switch (static_cast<engine::Priority>(priority)) {
     case engine::Priority::kCritical: return wire::CRITICAL;
@@ -56,6 +59,8 @@ wire::JobEvent::Kind wire_kind(engine::EngineEvent::Kind kind) {
   return wire::JobEvent::KIND_UNSPECIFIED;
 }
 
+// Only of a job that is under way: of one that is over nothing is counted any more, and zeros would
+// say that nothing of it was done.
 void fill_progress(const engine::JobView& job, wire::Job& message) {
   if (!job.progress || engine::is_final(job.record.state)) return;
   const auto count = [&job](engine::PartitionState state) {
@@ -81,6 +86,8 @@ void fill_times(const engine::JobTimes& times, wire::Job::Times& message) {
   message.set_total_ms(times.total_ms);
 }
 
+// Times are signed in the engine and unsigned on the wire; one before 1970 is a clock that was
+// wrong.
 std::uint64_t since_epoch(std::int64_t ms) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ms));
 }
@@ -93,11 +100,13 @@ base::Result<CircuitRequest> circuit_request_from(wire::SubmitCircuitJobRequest&
     return Error{ErrorKind::kInvalidArgument,
                  "witness: found no bytes, expected those of a .wtns file"};
   }
+  // The message's copy goes at once: a witness may take a gigabyte.
   request.witness.assign(message.witness().begin(), message.witness().end());
   std::string().swap(*message.mutable_witness());
   return request;
 }
 
+// The bytes come in the messages after it, and are held against this size as they come.
 base::Result<CircuitRequest> circuit_request_from(
     const wire::StreamCircuitJobRequest_Header& message) {
   CUZK_TRY(CircuitRequest request, said_of_job(message));
@@ -108,6 +117,7 @@ base::Result<CircuitRequest> circuit_request_from(
   return request;
 }
 
+// A page that is asked too large is cut and not refused: whoever follows `next` gets all the same.
 base::Result<engine::JobQuery> job_query_from(const wire::ListJobsRequest& message) {
   engine::JobQuery query;
   for (const int state : message.states()) {
@@ -165,6 +175,7 @@ void fill(const engine::JobView& job, wire::Job& message) {
   message.set_changed_ms(since_epoch(record.changed_ms));
   message.set_input_bytes(record.input_bytes);
   message.set_input_sha256(base::to_hex(record.input_digest));
+  // Of other states these are zeros of the record, and would read as those of an empty result.
   if (record.state == engine::JobState::kCompleted) {
     message.set_result_bytes(record.result_bytes);
     message.set_result_sha256(base::to_hex(record.result_digest));
@@ -183,6 +194,7 @@ void fill(const engine::EngineEvent& event, wire::JobEvent& message) {
   message.set_job_kind(event.job_kind);
   message.set_state(static_cast<wire::JobState>(wire_state(event.state)));
   message.set_at_ms(since_epoch(event.at_ms));
+  // The rest is of a partition, and 0 is one.
   if (event.kind != engine::EngineEvent::Kind::kPartitionMoved) return;
   message.set_partition(static_cast<std::uint32_t>(event.partition));
   message.set_partition_state(std::string(word(event.partition_state)));
@@ -190,6 +202,7 @@ void fill(const engine::EngineEvent& event, wire::JobEvent& message) {
   message.set_device(event.device);
 }
 
+// Kinds are all there are; keys are those of the store, in whatever tier they are now.
 void fill_kinds(const engine::JobTypes& types, const engine::EngineReport& report,
                 wire::ListKindsResponse& message) {
   for (const engine::JobType* type : types.all()) {

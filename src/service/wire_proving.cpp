@@ -18,17 +18,24 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
+// For fields that upstream made 32 bits wide. The largest number says "at least so many", where a
+// wrapped one would say something small and false.
 std::uint32_t saturated(std::uint64_t value) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
 }
 
+// Protobuf has bytes as a string, and the engine wants them as a vector: they are copied, and the
+// message's copy goes at once, so that a C1 of fifty megabytes is in memory twice for a moment
+// only.
 base::Bytes bytes_of(std::string* text) {
   base::Bytes bytes(text->begin(), text->end());
   std::string().swap(*text);
   return bytes;
 }
 
+// No default in this switch and the next: a value that is added to the engine's enumeration is then
+// a warning of the compiler here, and not a wrong word on the wire.
 v1::Acceptance acceptance_of(engine::Acceptance acceptance) {
   switch (acceptance) {
     case engine::Acceptance::kNew: return v1::ACCEPTANCE_NEW;
@@ -47,6 +54,8 @@ v1::SRSStatus::Tier tier_of(engine::KeyTier tier) {
   return v1::SRSStatus::COLD;
 }
 
+// Our own message of a device, the CPU among them: all that is known. A job that has ended since
+// the report was made has no name any more and is left out.
 void fill_device(const engine::DeviceReport& device, std::uint32_t ordinal,
                  const StatusContext& context, v1::DeviceStatus& message) {
   message.set_ordinal(ordinal);
@@ -69,6 +78,7 @@ void fill_device(const engine::DeviceReport& device, std::uint32_t ordinal,
   message.set_shared_bytes(device.shared_bytes);
 }
 
+// The Rust daemon's message of a card, which has room for one job; the first that runs is named.
 void fill_gpu(const engine::DeviceReport& device, std::uint32_t ordinal,
               const StatusContext& context, v1::GPUStatus& message) {
   message.set_ordinal(ordinal);
@@ -84,6 +94,8 @@ void fill_gpu(const engine::DeviceReport& device, std::uint32_t ordinal,
   }
 }
 
+// Ordinals count in the order of the report: all devices in our list, cards alone in the Rust
+// daemon's, whose readers take the number for that of a card.
 void fill_devices(const engine::EngineReport& report, const StatusContext& context,
                   v1::GetStatusResponse& message) {
   std::uint32_t ordinal = 0, card = 0;
@@ -94,6 +106,7 @@ void fill_devices(const engine::EngineReport& report, const StatusContext& conte
   }
 }
 
+// A row for each kind of job; the totals are sums of the rows, so that both agree in every reply.
 void fill_queues(const engine::EngineReport& report, const StatusContext& context,
                  v1::GetStatusResponse& message) {
   std::uint64_t completed = 0, failed = 0, cancelled = 0;
@@ -114,6 +127,9 @@ void fill_queues(const engine::EngineReport& report, const StatusContext& contex
   message.set_total_proofs_cancelled(cancelled);
 }
 
+// Budget and use are the ledger's, resident bytes the kernel's: of the proving process and of the
+// daemon, which are one where proving runs inside it. Pinned memory has an account only
+// where something pins.
 void fill_memory(const engine::ExecutorReport& executor, const StatusContext& context,
                  v1::GetStatusResponse& message) {
   v1::MemoryStatus& memory = *message.mutable_memory();
@@ -131,7 +147,10 @@ void fill_memory(const engine::ExecutorReport& executor, const StatusContext& co
 
 }  // namespace
 
+// Only what the form of the message decides is refused here; whether the fields suit the kind of
+// proof is the job's own affair, which says so with the same words over every door.
 base::Result<ProofRequest> proof_request_from(v1::SubmitProofRequest& message) {
+  // A kind that this daemon does not know arrives as its number: proto3 keeps it.
   const int kind = message.proof_kind();
   if (kind < v1::POREP_SEAL_COMMIT || kind > v1::WINNING_POST) {
     return Error{ErrorKind::kInvalidArgument,
@@ -167,6 +186,9 @@ void fill(const engine::Submitted& submitted, v1::SubmitProofResponse& message) 
   message.set_acceptance(acceptance_of(submitted.acceptance));
 }
 
+// Of a job that is final; the states before stand here for the switch and are never asked about.
+// The times go with failed and cancelled jobs too: where the time went is what one wants to know
+// then.
 void fill_final(const engine::JobView& job, base::Bytes result, v1::AwaitProofResponse& message) {
   message.set_job_id(utf8(job.record.request_id));
   switch (job.record.state) {
@@ -194,6 +216,8 @@ void fill_final(const engine::JobView& job, base::Bytes result, v1::AwaitProofRe
   message.set_total_ms(job.times.total_ms);
 }
 
+// An answer and not an error of the call: the interface has a status for it, and whoever waits asks
+// again.
 void fill_timeout(const std::string& job_id, const std::string& sentence,
                   v1::AwaitProofResponse& message) {
   message.set_job_id(utf8(job_id));
@@ -212,6 +236,7 @@ void fill(const engine::EngineReport& report, const StatusContext& context,
     row.set_ref_count(key.reference_count);
   }
   fill_queues(report, context, message);
+  // A clock that was set back makes no uptime of centuries.
   message.set_uptime_seconds(
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, context.now_ms - report.started_ms)) /
       1000);

@@ -225,6 +225,11 @@ TEST(ConfigCommand, SaysWhetherADaemonWouldStart) {
   ASSERT_EQ(fine.exit_code, 0) << fine.err;
   EXPECT_EQ(fine.json()["memory_budget_bytes"], 100 << 20);
   EXPECT_EQ(fine.json()["warnings"].size(), 1U);
+  write_text(file, "[daemon]\nlisten = [\"127.0.0.1:1\", \"unix:///a\"]\n");
+  const CommandResult both = run_program(CUZK_COMMAND, {"config", "check", file, "--json"});
+  EXPECT_EQ(both.json()["listen"], nlohmann::json({"127.0.0.1:1", "unix:///a"}));
+  EXPECT_THAT(run_program(CUZK_COMMAND, {"config", "check", file}).out,
+              HasSubstr("gRPC at: 127.0.0.1:1, unix:///a\n"));
   write_text(file, "[memory]\ntotal_bugdet = \"100MiB\"\n");
   const CommandResult wrong = run_program(CUZK_COMMAND, {"config", "check", file});
   EXPECT_EQ(wrong.exit_code, 2);

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/byte_size.h"
 #include "tests/end_to_end/command.h"
 #include "tests/support/data.h"
 
@@ -51,13 +52,20 @@ TEST(CommandLine, EveryCommandHasHelpWithAnExample) {
 }
 
 // A sparse file, of which nothing but its size and first byte may be looked at.
+// The thread sanitizer leaves a process no room to map a TiB; what it maps is still far more than
+// anybody could read in the time of a test.
 TEST(CommandLine, InspectDoesNotReadHugeFilesThatBeginLikeJson) {
+#ifdef __SANITIZE_THREAD__
+  constexpr std::uintmax_t kBytes = std::uintmax_t{16} << 30;
+#else
+  constexpr std::uintmax_t kBytes = std::uintmax_t{1} << 40;
+#endif
   const TemporaryFolder scratch;
   write_text(scratch.file("huge.json"), "{");
-  std::filesystem::resize_file(scratch.file("huge.json"), std::uintmax_t{1} << 40);
+  std::filesystem::resize_file(scratch.file("huge.json"), kBytes);
   const CommandResult result = run_cuzk({"inspect", scratch.file("huge.json")});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("1 TiB"));
+  EXPECT_THAT(result.err, HasSubstr(base::format_byte_size(kBytes)));
 }
 
 TEST(CommandLine, VersionTellsBuildFacts) {

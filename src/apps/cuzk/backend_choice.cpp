@@ -7,8 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/byte_size.h"
 #include "base/log.h"
+#include "base/memory_size.h"
 #include "cuda/device_pool.h"
 
 namespace cuzk::apps {
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kWorthADeviceLog2 = 18;
 
 std::string check_size(const std::string& text) {
-  const auto bytes = base::parse_byte_size(text);
+  const auto bytes = base::parse_memory_size(text);
   return bytes.ok() ? std::string() : bytes.error().message;
 }
 
@@ -43,7 +43,7 @@ base::Result<std::vector<std::string>> device_names(const BackendChoice& choice)
 base::Result<cuda::BackendOptions> device_options(const BackendChoice& choice) {
   cuda::BackendOptions options;
   if (!choice.vram.empty()) {
-    CUZK_TRY(options.vram_limit_bytes, base::parse_byte_size(choice.vram));
+    CUZK_TRY(options.vram_limit_bytes, base::parse_memory_size(choice.vram));
     if (options.vram_limit_bytes == 0) {
       return base::Error{base::ErrorKind::kInvalidArgument,
                          "--vram: found " + choice.vram + ", expected more than nothing"};

@@ -79,7 +79,10 @@ TEST(BackendChoice, OptionsAreReadAndChecked) {
   EXPECT_TRUE(choice.split);
   BackendChoice wrong;
   EXPECT_THROW(parse({"--backend", "gpu"}, wrong), CLI::ParseError);
-  EXPECT_THROW(parse({"--vram", "8"}, wrong), CLI::ParseError);
+  EXPECT_THROW(parse({"--vram", "8"}, wrong), CLI::ParseError) << "8 what?";
+  EXPECT_THROW(parse({"--vram", "8G"}, wrong), CLI::ParseError);
+  parse({"--vram", "8000000000"}, choice);
+  EXPECT_EQ(choice.vram, "8000000000");
 }
 
 }  // namespace

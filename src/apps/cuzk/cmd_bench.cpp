@@ -9,7 +9,7 @@
 
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/job_bench.h"
-#include "base/byte_size.h"
+#include "base/memory_size.h"
 
 namespace cuzk::apps {
 namespace {
@@ -20,7 +20,7 @@ using engine::SlotRelease;
 // The budget is of the simulated machine, so it is a size, not a share of this one.
 std::string check_budget(const std::string& text) {
   if (text == "none") return {};
-  const auto bytes = base::parse_byte_size(text);
+  const auto bytes = base::parse_memory_size(text);
   return bytes.ok() ? std::string() : bytes.error().message;
 }
 

@@ -3,8 +3,11 @@
 // Flags and work are together in this file: the work is what the daemon does at its start, without
 // keeping anything. What would end the daemon is an error; what it would live with is a warning.
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "apps/cuzk/commands.h"
 #include "apps/cuzk/daemon_devices.h"
@@ -51,9 +54,12 @@ base::Result<Answer> check(const ConfigFlags& flags) {
     CUZK_TRY_STATUS(find_devices(config.gpus));
   }
   Answer answer(printable(flags.file.string()) + " is fine");
+  // A list in JSON however many there are.
+  std::vector<std::string> listen;
   for (const service::Address& address : config.daemon.listen) {
-    answer.add("listen", address.to_string(), "gRPC at");
+    listen.push_back(address.to_string());
   }
+  answer.add_as("listen", listen, "gRPC at", fmt::format("{}", fmt::join(listen, ", ")));
   answer.add("status_listen",
              config.daemon.status_listen ? config.daemon.status_listen->to_string() : "off",
              "HTTP at");
@@ -85,7 +91,8 @@ base::Result<Answer> print_effective(const ConfigFlags& flags) {
   if (!text.empty() && text.back() == '\n') text.pop_back();
   Answer answer(text.empty() ? "# nothing differs from the defaults" : text);
   answer.add("toml", text, "");
-  for (const std::string& warning : loaded.warnings) answer.add("warning", warning, "");
+  // A fact and not Answer::warn, which would write into the TOML.
+  if (!loaded.warnings.empty()) answer.add("warnings", loaded.warnings, "");
   return answer;
 }
 

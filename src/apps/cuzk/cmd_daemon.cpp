@@ -24,8 +24,10 @@ void add_daemon_command(CLI::App& app, Invocation& invocation) {
   command->add_option("-l,--listen", request->listen,
                       "Where gRPC listens, e.g. 127.0.0.1:9820 or unix:///run/cuzk.sock; may be\n"
                       "repeated; replaces daemon.listen");
-  command->add_option("--status-listen", request->status_listen,
-                      "Where HTTP listens, or off; replaces daemon.status_listen");
+  // By way of a function: an empty text, which is a value here, would be none to the parser.
+  command->add_option_function<std::string>(
+      "--status-listen", [request](const std::string& text) { request->status_listen = text; },
+      "Where HTTP listens, or off; replaces daemon.status_listen");
   // "warn" too, as many programs call it.
   command->add_option("--log-level", request->log_level, "Replaces logging.level")
       ->check(CLI::IsMember({"debug", "info", "warn", "warning", "error", "off"}));

@@ -199,7 +199,7 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation, const std::strin
       ->check(CLI::Range(1u, 4096u));
   command
       ->add_option("--memory", invocation.common.memory,
-                   "Most memory for large buffers, e.g. 48GiB; none: no limit\n"
+                   "Most memory for large buffers, e.g. 48GiB, or in bytes; none: no limit\n"
                    "(default: auto, what the machine gives)")
       ->check([](const std::string& size) {
         return size.empty() ? std::string("the size is empty") : std::string();

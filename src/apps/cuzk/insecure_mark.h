@@ -5,6 +5,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -19,8 +21,10 @@ inline constexpr char kInsecureSentence[] =
 // its format have it. Written before the key itself.
 base::Status write_insecure_mark(const std::filesystem::path& key, base::ByteSpan verifying_key);
 
-// Whether `key` has such a file beside it and the file is about this verifying key: a mark outlives
-// the key when somebody puts another in its place. A mark without a readable digest counts.
-bool has_insecure_mark(const std::filesystem::path& key, base::ByteSpan verifying_key);
+// What to say of `key` when it has such a file beside it and the file is about this verifying key:
+// a mark outlives the key when somebody puts another in its place. A mark that is damaged, so that
+// it does not tell which key it is about, counts, and the sentence names it.
+std::optional<std::string> insecure_mark_warning(const std::filesystem::path& key,
+                                                 base::ByteSpan verifying_key);
 
 }  // namespace cuzk::apps

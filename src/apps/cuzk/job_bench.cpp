@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "apps/cuzk/output.h"
-#include "base/byte_size.h"
 #include "base/file.h"
+#include "base/memory_size.h"
 #include "engine/arena_replay.h"
 
 namespace cuzk::apps {
@@ -52,7 +52,7 @@ base::Result<std::vector<engine::IncidentRow>> run_cases(const IncidentRequest& 
   scenario.meaning = "as the options say";
   scenario.options = request.own;
   if (request.budget != "none") {
-    CUZK_TRY(scenario.options.budget_bytes, base::parse_byte_size(request.budget));
+    CUZK_TRY(scenario.options.budget_bytes, base::parse_memory_size(request.budget));
     scenario.options.arenas = false;  // buffers that a ledger admits are its own pages
   }
   CUZK_TRY(engine::IncidentRow row, engine::replay_case(std::move(scenario)));

@@ -72,10 +72,8 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
   for (const std::string& warning : loaded.warnings) answer.warn(warning);
   // The mark is about the verifying key in snarkjs's form, as `cuzk setup` wrote it.
   const std::string vkey = formats::encode_verification_key<C>(loaded.key->vk);
-  if (has_insecure_mark(request.zkey,
-                        {reinterpret_cast<const std::uint8_t*>(vkey.data()), vkey.size()})) {
-    answer.warn(kInsecureSentence);
-  }
+  const base::ByteSpan vkey_bytes(reinterpret_cast<const std::uint8_t*>(vkey.data()), vkey.size());
+  if (const auto warning = insecure_mark_warning(request.zkey, vkey_bytes)) answer.warn(*warning);
   return answer;
 }
 

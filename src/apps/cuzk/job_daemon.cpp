@@ -225,10 +225,8 @@ base::Result<service::LoadedConfig> daemon_config(const DaemonRequest& request,
     CUZK_TRY(const service::Address address, service::parse_address(text));
     config.daemon.listen.push_back(address);
   }
-  if (request.status_listen == "off") {
-    config.daemon.status_listen.reset();
-  } else if (!request.status_listen.empty()) {
-    CUZK_TRY(config.daemon.status_listen, service::parse_address(request.status_listen));
+  if (request.status_listen) {
+    CUZK_TRY(config.daemon.status_listen, service::parse_optional_address(*request.status_listen));
   }
   for (const LogLevel level :
        {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning, LogLevel::kError, LogLevel::kOff}) {

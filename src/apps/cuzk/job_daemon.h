@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,11 @@ namespace cuzk::apps {
 
 // The flags of `cuzk daemon`. Kept as long as it runs, since SIGHUP applies them to the file anew.
 struct DaemonRequest {
-  std::filesystem::path config;     // empty: the defaults
-  std::vector<std::string> listen;  // in place of the file's, where given
-  std::string status_listen;        // likewise; "off": none
-  std::string log_level;            // likewise
-  bool print_effective = false;     // shows the configuration and ends
+  std::filesystem::path config;              // empty: the defaults
+  std::vector<std::string> listen;           // in place of the file's, where given
+  std::optional<std::string> status_listen;  // likewise; as in the file, "off" is none
+  std::string log_level;                     // likewise
+  bool print_effective = false;              // shows the configuration and ends
 };
 
 // The configuration of a request, with the warnings of its file. Also for SIGHUP.

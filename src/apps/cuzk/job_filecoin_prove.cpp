@@ -200,7 +200,7 @@ base::Result<Answer> prove_c1(const ProveC1Request& request, Session& session) {
   answer.add("identity_checked", identity.has_value(), "prover, sector and ticket checked");
   for (const std::string& warning : params.warnings) answer.warn(warning);
   CUZK_TRY(const base::Bytes vk, formats::encode_bellperson_vk(job.key->vk));
-  if (has_insecure_mark(job.key->name, vk)) answer.warn(kInsecureSentence);
+  if (const auto warning = insecure_mark_warning(job.key->name, vk)) answer.warn(*warning);
   return answer;
 }
 

@@ -37,8 +37,8 @@ base::Result<Answer> inspect_params(const MappedPtr& file, const InspectRequest&
       .add("points_checked", request.check_points, "points checked");
   for (const std::string& warning : loaded.warnings) answer.warn(warning);
   CUZK_TRY(const base::Bytes vk, formats::encode_bellperson_vk(key.vk));
-  if (has_insecure_mark(request.file, vk)) {
-    answer.add("insecure", true, "").warn(kInsecureSentence);
+  if (const auto warning = insecure_mark_warning(request.file, vk)) {
+    answer.add("insecure", true, "").warn(*warning);
   }
   return answer;
 }

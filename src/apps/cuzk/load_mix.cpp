@@ -5,6 +5,7 @@
 #include "apps/cuzk/load_mix.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,7 @@ base::Status take(const std::string& key, const std::string& value, SubmitFlags&
 base::Result<LoadShare> parse_load_share(const std::string& text) {
   SubmitFlags flags;
   LoadShare share;
+  std::set<std::string> keys;
   // One round more than there are commas, so an empty text or end is a part too, and refused.
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -68,7 +70,13 @@ base::Result<LoadShare> parse_load_share(const std::string& text) {
       return Error{ErrorKind::kInvalidArgument,
                    fmt::format("--job: '{}' is no KEY=VALUE", part.substr(0, 64))};
     }
-    CUZK_TRY_STATUS(take(part.substr(0, equals), part.substr(equals + 1), flags, share.weight));
+    const std::string key = part.substr(0, equals);
+    // Two shares in one text, or a slip: which of the two was meant is not ours to guess.
+    if (!keys.insert(key).second) {
+      return Error{ErrorKind::kInvalidArgument,
+                   fmt::format("--job: {} is given twice; each --job is one kind of job", key)};
+    }
+    CUZK_TRY_STATUS(take(key, part.substr(equals + 1), flags, share.weight));
     at = end + 1;
   }
   CUZK_ASSERT(share.weight >= 1);  // else the distribution of a run would not be one

@@ -70,6 +70,28 @@ TEST(C1Reader, TakesMembersInAnyOrderAndLayout) {
   }
 }
 
+// As editors on Windows save it; places in errors are those of the file all the same.
+TEST(C1Reader, PassesOverOneByteOrderMark) {
+  const std::string mark = "\xef\xbb\xbf";
+  for (const std::string& text : {inner_text(), write_c1_outer(sample_c1(), 1)}) {
+    const auto file = read_c1(as_bytes(mark + text), "c1.json");
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    EXPECT_EQ(file->c1.partitions, sample_c1().partitions);
+    EXPECT_NE(error_of(mark + mark + text), "");
+    EXPECT_NE(error_of(" " + mark + text), "");
+  }
+  EXPECT_NE(error_of(mark), "");
+  const auto place_of = [](const std::string& message) {
+    const std::size_t at = message.find("near byte ");
+    return at == message.npos ? -1 : std::stoi(message.substr(at + 10));
+  };
+  std::string broken = inner_text();
+  broken.replace(broken.find("\"seed\":["), 8, "\"seed\":[x");
+  const int plain = place_of(error_of(broken));
+  ASSERT_GT(plain, 0) << error_of(broken);
+  EXPECT_EQ(place_of(error_of(mark + broken)), plain + 3);
+}
+
 TEST(C1Reader, PassesOverUnknownMembersButParsesThem) {
   auto json = nlohmann::json::parse(inner_text());
   json["x"] = {{"deep", {1, 2.5, "three", nullptr, true, {{"y", {}}}}}};

@@ -25,6 +25,7 @@ using base::Status;
 
 // Deepest nesting of a member that is passed over.
 constexpr unsigned kUnknownDepthMax = 32;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // Reads one file. `path_` is where the parser stands; after an error it stays there, for the
 // sentence. Outer files hold an inner one in base64, which a second reader takes. Used for one file
@@ -55,7 +56,8 @@ class Reader {
     if (document_.current_location().get(place) == simdjson::SUCCESS && place != nullptr) {
       const auto offset = place - json_.data();
       if (offset >= 0 && static_cast<std::size_t>(offset) <= json_.size()) {
-        sentence += " (near byte " + std::to_string(offset) + ")";
+        const auto in_file = static_cast<std::size_t>(offset) + passed_over_bytes_;
+        sentence += " (near byte " + std::to_string(in_file) + ")";
       }
     }
     return malformed(sentence);
@@ -115,6 +117,7 @@ class Reader {
   base::Result<C1File> read_outer();
 
   std::string source_, path_;
+  std::size_t passed_over_bytes_ = 0;  // before json_ in the file
   simdjson::padded_string json_;
   sj::parser parser_;
   sj::document document_;
@@ -127,7 +130,13 @@ Status Reader::open(base::ByteSpan json) {
                      " bytes is too long for commit-phase-1 output, whose limit is " +
                      std::to_string(kC1ByteCountMax));
   }
-  json_ = simdjson::padded_string(reinterpret_cast<const char*>(json.data()), json.size());
+  // Editors on Windows write it; every reader of JSON here passes over one.
+  std::string_view text(reinterpret_cast<const char*>(json.data()), json.size());
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+    passed_over_bytes_ = kByteOrderMark.size();
+  }
+  json_ = simdjson::padded_string(text);
   if (const auto code = parser_.iterate(json_).get(document_)) {
     return malformed("not JSON: " + std::string(simdjson::error_message(code)));
   }

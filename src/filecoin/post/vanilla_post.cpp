@@ -2,7 +2,10 @@
 // fix, checking the content that the claim fixes; a proof that passes both satisfies the circuit.
 #include "filecoin/post/vanilla_post.h"
 
+#include <atomic>
+
 #include "base/check.h"
+#include "base/threads.h"
 #include "filecoin/vanilla/bincode.h"
 
 namespace cuzk::filecoin {
@@ -107,10 +110,22 @@ base::Status verify_post_proofs(const PostClaim& claim,
     return mismatch(std::to_string(proofs.size()) + " vanilla proofs for " +
                     std::to_string(claim.sectors.size()) + " sectors");
   }
-  for (std::size_t i = 0; i < proofs.size(); ++i) {
-    CUZK_TRY_STATUS(verify_sector(claim, claim.sectors[i], i, proofs[i]));
-  }
-  return base::ok_status();
+  const auto verify = [&](std::size_t i) {
+    return verify_sector(claim, claim.sectors[i], i, proofs[i]);
+  };
+  // Sectors have nothing to do with each other. The first wrong one in the claim's order is named,
+  // whichever thread is faster: what stands before it is always checked to its end.
+  std::atomic<std::size_t> first_wrong = proofs.size();
+  base::parallel_for(0, proofs.size(), 1, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last && i < first_wrong.load(); ++i) {
+      if (verify(i).ok()) continue;
+      std::size_t seen = first_wrong.load();
+      while (i < seen && !first_wrong.compare_exchange_weak(seen, i)) {
+      }
+      return;
+    }
+  });
+  return first_wrong.load() == proofs.size() ? base::ok_status() : verify(first_wrong.load());
 }
 
 }  // namespace cuzk::filecoin

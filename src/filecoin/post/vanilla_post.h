@@ -31,8 +31,8 @@ PostSectorProof open_post_sector(const SealedSector& sector, const PostClaim& cl
                                  std::uint64_t sector_index);
 
 // Whether `proofs`, one per sector of the normalized claim and in its order, hold: ids, comm_r,
-// roots, leaves, paths. Errors name sector and challenge: kMismatch, or kMalformed for a root that
-// is not canonical.
+// roots, leaves, paths. Sectors are checked side by side. Errors name sector and challenge of the
+// first wrong one in that order: kMismatch, or kMalformed for a root that is not canonical.
 base::Status verify_post_proofs(const PostClaim& claim, const std::vector<PostSectorProof>& proofs);
 
 }  // namespace cuzk::filecoin

@@ -94,6 +94,30 @@ TEST(VanillaPost, AnotherSizeOrKindIsRefused) {
   EXPECT_FALSE(read_post_sector_proof(window, small, PostKind::kWinning, "x").ok());
 }
 
+// The threads that check do not decide which of two wrong sectors is named.
+TEST(VanillaPost, NamesTheFirstWrongSectorHoweverManyThereAre) {
+  constexpr std::size_t kSectors = 24;
+  const auto& sealed = testing::instance_sector(0);
+  PostClaim claim = claim_of(kPostCases[1]);
+  claim.sectors.assign(kSectors, {sealed.identity.sector_number, sealed.comm_r});
+  std::vector<PostSectorProof> good;
+  for (std::size_t i = 0; i < kSectors; ++i) good.push_back(open_post_sector(sealed, claim, i));
+  ASSERT_TRUE(verify_post_proofs(claim, good).ok());
+  for (std::size_t first = 0; first < kSectors; first += 5) {
+    for (std::size_t second = first + 1; second < kSectors; second += 7) {
+      auto proofs = good;
+      proofs[first].inclusion_proofs.pop_back();  // found late, after the roots
+      proofs[second].sector_id ^= 1;              // found at once
+      for (int run = 0; run < 5; ++run) {
+        const auto status = verify_post_proofs(claim, proofs);
+        ASSERT_FALSE(status.ok());
+        EXPECT_NE(status.error().message.find("opens 9 leaves"), std::string::npos)
+            << status.error().message;
+      }
+    }
+  }
+}
+
 TEST(VanillaPost, ClaimAndProofsMustBelongTogether) {
   const auto& c = kPostCases[3];
   const PostClaim claim = claim_of(c);
