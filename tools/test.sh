@@ -28,7 +28,8 @@ build() {
   shift
   say "building $preset"
   [ "$preset" != release ] || read -ra gpu_options <<<"$(tools/gpu_options.sh)"
-  cmake --preset "$preset" -DCUZK_UNITY=ON "${gpu_options[@]}" >"build/configure-$preset.log" 2>&1 ||
+  cmake --preset "$preset" -DCUZK_UNITY=ON "${gpu_options[@]}" \
+    >"build/configure-$preset.log" 2>&1 ||
     { cat "build/configure-$preset.log"; return 1; }
   cmake --build "build/$preset" --parallel "$jobs" -- --quiet "$@"
 }
