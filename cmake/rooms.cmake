@@ -20,10 +20,11 @@ set(CUZK_RELEASE_ONLY "*FilecoinFlow*:*ConformanceTiming*:*UpstreamBytesRelease*
 # cuzk_compile_together(TARGET): with CUZK_UNITY the target's files are compiled eight at a time, so
 # that what they include and instantiate is compiled once for all of them. From nothing that saves
 # a sixth of the processor time in Release and a third under TSan; under ASan what rooms of many
-# templates win (half: filecoin, r1cs, formats) is lost in engine, service and cuda. After a change to one file it takes longer, and tools that read compile_commands.json do not see
-# single files, so it is for scripts that build everything. Names in unnamed namespaces of one room
-# must then differ; files named here (most are tests that call the curve or the field they look at
-# by the same short name) and files with options of their own stay alone.
+# templates win (half: filecoin, r1cs, formats) is lost in engine, service and cuda. After a change
+# to one file it takes longer, and tools that read compile_commands.json do not see single files, so
+# it is for scripts that build everything. Names in unnamed namespaces of one room must then differ;
+# files named here (most are tests that call the curve or the field they look at by the same short
+# name) and files with options of their own stay alone.
 string(JOIN "|" CUZK_COMPILED_ALONE
   "/field/[a-z0-9_]+_test"
   "/groth16/(foreign|proof_bytes|query_sum|fit)_test"
