@@ -42,9 +42,10 @@ base::Status check_single(const Json& document, std::string_view source) {
       !document.contains(values)) {
     return base::ok_status();
   }
-  return malformed(source, fmt::format("a proof and its public values in one file; each belongs in "
-                                       "a file of its own (the members \"proof\" and \"{}\")",
-                                       values));
+  return malformed_document(
+      source, fmt::format("a proof and its public values in one file; each belongs in "
+                          "a file of its own (the members \"proof\" and \"{}\")",
+                          values));
 }
 
 // A document without the entry passes: its points, or their absence, tell it apart.
