@@ -20,9 +20,9 @@ set(CUZK_RELEASE_ONLY "*FilecoinFlow*:*ConformanceTiming*:*UpstreamBytesRelease*
 # cuzk_compile_together(TARGET): with CUZK_UNITY the target's files are compiled eight at a time, so
 # that what they include and instantiate is compiled once for all of them. From nothing that saves
 # a sixth of the processor time in Release and a third under TSan; under ASan what rooms of many
-# templates win (half: filecoin, r1cs, formats) is lost in engine, service and cuda. After a change
-# to one file it takes longer, and tools that read compile_commands.json do not see single files, so
-# it is for scripts that build everything. Names in unnamed namespaces of one room must then differ;
+# templates win (half: filecoin, r1cs, formats) the targets of CUZK_APART_UNDER_ASAN would lose.
+# After a change to one file it takes longer, and tools that read compile_commands.json do not see
+# single files, so it is for scripts that build everything. Names in unnamed namespaces of one room must then differ;
 # files named here (most are tests that call the curve or the field they look at by the same short
 # name) and files with options of their own stay alone.
 string(JOIN "|" CUZK_COMPILED_ALONE
@@ -33,7 +33,11 @@ string(JOIN "|" CUZK_COMPILED_ALONE
   "/service/(awaited_jobs|config|config_tokens|grpc_fault|grpc_jobs|metrics)_test"
   "/service/(client|config_duration|grpc_proving|http_socket|http_status)\\.cpp"
   "/service/(log_format|metrics|supervisor)\\.cpp")
+set(CUZK_APART_UNDER_ASAN engine_test cuzk_service service_test cuda_test)
 function(cuzk_compile_together target)
+  if(CUZK_SANITIZE MATCHES "address" AND target IN_LIST CUZK_APART_UNDER_ASAN)
+    return()
+  endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "${CUZK_COMPILED_ALONE}")
   if(sources)

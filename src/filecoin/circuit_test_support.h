@@ -38,7 +38,7 @@ inline void expect_circuit(const r1cs::Shape<Fr>& shape, const std::string& name
   EXPECT_EQ(density.b_input.count(), expected["b_input_density"]) << name;
   EXPECT_EQ(density.b_aux.count(), expected["b_aux_density"]) << name;
   if (with_hash) {
-    EXPECT_EQ(base::to_hex(r1cs::fingerprint(shape)), expected["hash"]) << name;
+    EXPECT_EQ(base::to_hex(r1cs::fingerprint(shape)), expected["hash"].get<std::string>()) << name;
   }
 }
 
