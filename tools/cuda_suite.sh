@@ -2,8 +2,8 @@
 # Builds the device suite of the kernels from sources with nvcc and a C++ compiler alone, and runs
 # it. Whole proofs on a device have a suite of their own (cmake/cuda.cmake: cuda_prove_suite).
 #
-#   tools/cuda_suite.sh [words for the suite: check, time, quick, tiny, field, ntt, msm, forms,
-#                        setup, split, device NAME]
+#   tools/cuda_suite.sh [words for the suite: check, time, quick, tiny, memory, field, ntt, msm,
+#                        forms, setup, split, device NAME]
 #   tools/cuda_suite.sh full      all there is, of whole proofs too: tools/cuda_full_suite.sh
 #
 # BUILD (build-cuda) is the build directory, ARCH (sm_90) the device architecture, JOBS the number

@@ -107,6 +107,8 @@ std::vector<T> to_host(Suite& suite, ::cuzk::cuda::device::DeviceSpan<T> span) {
   return out;
 }
 
+void check_memory(Suite& suite);
+void time_memory(Suite& suite);
 void check_fields(Suite& suite);
 void time_fields(Suite& suite);
 void check_transforms(Suite& suite);

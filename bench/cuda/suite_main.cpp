@@ -1,6 +1,6 @@
-// cuda_suite [check] [time] [quick|tiny] [field|ntt|msm|forms|setup|split] [device NAME]: all
-// checks, then all timings, by default. cuda_suite trace|sweep [ntt|msm] size LOG2 is for profilers
-// and for tuning.
+// cuda_suite [check] [time] [quick|tiny] [memory|field|ntt|msm|forms|setup|split] [device NAME]:
+// all checks, then all timings, by default. cuda_suite trace|sweep [ntt|msm] size LOG2 is for
+// profilers and for tuning.
 #include <charconv>
 
 #include "bench/cuda/suite.h"
@@ -42,6 +42,7 @@ struct Section {
   void (*time)(Suite&);
 };
 constexpr Section kSections[] = {
+    {"memory", check_memory, time_memory},
     {"field", check_fields, time_fields},
     {"ntt", check_transforms, time_transforms},
     {"msm", check_multiplications, time_multiplications},

@@ -22,8 +22,13 @@ void DeviceFreer::operator()(std::byte* bytes) const noexcept {
 }
 void PoolCloser::operator()(CUmemPoolHandle_st* pool) const noexcept { cudaMemPoolDestroy(pool); }
 // Memory first, then the count: whoever is let in by the count finds the memory there.
-void PinnedFreer::operator()(std::byte* bytes) const noexcept {
-  cudaFreeHost(bytes);
+void PinnedFreer::operator()(std::byte* bytes) noexcept {
+  if (pages.data() == nullptr) {
+    cudaFreeHost(bytes);
+  } else {
+    cudaHostUnregister(bytes);
+    pages = {};
+  }
   uncount_pinned(size_bytes);
 }
 
@@ -95,20 +100,43 @@ base::Result<bool> MemoryPool::let_in(int index) const {
   return true;
 }
 
-base::Result<PinnedBuffer> PinnedBuffer::create(std::uint64_t size_bytes) {
+namespace {
+
+// Below this the driver's own way takes no longer.
+constexpr std::uint64_t kLeastLockedBytes = 2 * HostPages::kHugePageBytes;
+
+// Pages that are there already, locked; none where that is not to be had, for which the driver's
+// own allocation may still be: its pages are not the process's and come under other limits.
+HostPages lock_pages(std::uint64_t size_bytes, unsigned threads) {
+  auto pages = HostPages::create(size_bytes, threads);
+  if (!pages.ok()) return {};
+  if (cudaHostRegister(pages->data(), size_bytes, cudaHostRegisterPortable) == cudaSuccess) {
+    return std::move(pages).value();
+  }
+  cudaGetLastError();
+  return {};
+}
+
+}  // namespace
+
+base::Result<PinnedBuffer> PinnedBuffer::create(std::uint64_t size_bytes, unsigned threads) {
   PinnedBuffer buffer;
   if (size_bytes == 0) return buffer;
-  void* bytes = nullptr;
-  // What stands when count_pinned refuses: the same answer as the driver's.
-  cudaError_t code = cudaErrorMemoryAllocation;
-  const bool may_ask = count_pinned(size_bytes);
-  if (may_ask) code = cudaHostAlloc(&bytes, size_bytes, cudaHostAllocPortable);
-  if (code != cudaSuccess) {
-    if (may_ask) uncount_pinned(size_bytes);
-    cudaGetLastError();
-    return cuda_pinning_error(code, "allocating " + std::to_string(size_bytes) + " pinned bytes");
+  const std::string what = "allocating " + std::to_string(size_bytes) + " pinned bytes";
+  // What the driver answers when it has none.
+  if (!count_pinned(size_bytes)) return cuda_pinning_error(cudaErrorMemoryAllocation, what);
+  HostPages pages;
+  if (size_bytes >= kLeastLockedBytes) pages = lock_pages(size_bytes, threads);
+  void* bytes = pages.data();
+  if (bytes == nullptr) {
+    const cudaError_t code = cudaHostAlloc(&bytes, size_bytes, cudaHostAllocPortable);
+    if (code != cudaSuccess) {
+      uncount_pinned(size_bytes);
+      cudaGetLastError();
+      return cuda_pinning_error(code, what);
+    }
   }
-  buffer.bytes_ = {static_cast<std::byte*>(bytes), PinnedFreer{size_bytes}};
+  buffer.bytes_ = {static_cast<std::byte*>(bytes), PinnedFreer{size_bytes, std::move(pages)}};
   buffer.size_bytes_ = size_bytes;
   return buffer;
 }

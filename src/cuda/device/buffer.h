@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/result.h"
+#include "cuda/device/host_pages.h"
 #include "cuda/device/stream.h"
 
 struct CUmemPoolHandle_st;
@@ -31,7 +32,8 @@ struct PoolCloser {
 };
 struct PinnedFreer {
   std::uint64_t size_bytes = 0;  // as they were counted
-  void operator()(std::byte* bytes) const noexcept;
+  HostPages pages;               // those that were locked; none where the driver allocated
+  void operator()(std::byte* bytes) noexcept;
 };
 
 // Elements that live on a device: never dereferenced on the host. A view, which owns nothing; null
@@ -100,7 +102,8 @@ class PinnedBuffer {
  public:
   PinnedBuffer() = default;
   // kResourceExhausted, with the size, when so much cannot be locked; the device is none the worse.
-  static base::Result<PinnedBuffer> create(std::uint64_t size_bytes);
+  // Large ones are brought in by up to `threads` threads.
+  static base::Result<PinnedBuffer> create(std::uint64_t size_bytes, unsigned threads = 1);
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   std::byte* data() const noexcept { return bytes_.get(); }
   template <class T>

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/memory_limits.h"
+#include "base/threads.h"
 
 namespace cuzk::cuda::prove {
 namespace {
@@ -33,9 +34,10 @@ base::Status ensure(Staging& block, const StagingWish& wish, int device_index) {
 
 PinnedSource pinned_source() {
   PinnedSource source;
+  const auto threads = static_cast<unsigned>(base::thread_count());
   // The pointer shares ownership with the buffer, which unpins when the last copy goes.
-  source.pin = [](std::uint64_t bytes) -> base::Result<std::shared_ptr<std::byte>> {
-    CUZK_TRY(auto made, device::PinnedBuffer::create(bytes));
+  source.pin = [threads](std::uint64_t bytes) -> base::Result<std::shared_ptr<std::byte>> {
+    CUZK_TRY(auto made, device::PinnedBuffer::create(bytes, threads));
     auto owner = std::make_shared<device::PinnedBuffer>(std::move(made));
     std::byte* const data = owner->data();
     return std::shared_ptr<std::byte>(std::move(owner), data);

@@ -14,6 +14,7 @@
 #include "cuda/msm/msm.h"
 #include "cuda/msm/multiples_table.h"
 #include "cuda/prove/drain.h"
+#include "cuda/prove/field_vectors.h"
 #include "cuda/prove/host_image.h"
 #include "cuda/prove/piece_feed.h"
 #include "cuda/prove/row_evaluator.h"
@@ -342,10 +343,6 @@ class ProofRun {
     return {circuit_, *inputs_.shape, view, plan_.matrices_resident};
   }
 
-  device::DeviceSpan<Fr> values_of(device::DeviceSpan<std::byte> bytes) const {
-    return {reinterpret_cast<Fr*>(bytes.data), bytes.size / sizeof(Fr)};
-  }
-
   SpilledQuotient<C> spilled_quotient(const RowEvaluator<C>& rows) const {
     return {circuit_, lane_, rows, plan_, inputs_.key->convention, inputs_.control, host_};
   }
@@ -365,7 +362,7 @@ class ProofRun {
     } else {
       quotient_ = arrays.values[0];
       CUZK_TRY_STATUS(quotient.form_on_device(arrays));
-      const auto scalars = values_of(quotient_);
+      const auto scalars = elements_of<Fr>(quotient_);
       if (has_top) {
         CUZK_TRY_STATUS(
             device::download<Fr>(lane_.compute, {top(), 1}, scalars.subset(scalars.size - 1, 1)));
@@ -391,18 +388,11 @@ class ProofRun {
                               RowUse use = RowUse::kStore) {
       return rows.evaluate(lane_.compute, matrix_id, 0, out, arrays.tile, use);
     };
-    const auto a = values_of(arrays.values[0]), b = values_of(arrays.values[1]);
+    const auto a = elements_of<Fr>(arrays.values[0]), b = elements_of<Fr>(arrays.values[1]);
     quotient_ = arrays.values[0];
     const bool keeps_c = plan_.evaluation_buffers == 3;
-    const auto c = keeps_c ? values_of(arrays.values[2]) : b;
+    const auto c = keeps_c ? elements_of<Fr>(arrays.values[2]) : b;
     const auto& transform = circuit_.transform();
-    const auto to_coset = [&](device::DeviceSpan<Fr> values) -> base::Status {
-      CUZK_TRY_STATUS(transform.inverse(lane_.compute, values, Order::kNaturalToReversed));
-      return transform.forward(lane_.compute, values, Order::kReversedToNatural, Points::kCoset);
-    };
-    const auto reading = [](device::DeviceSpan<Fr> values) {
-      return device::DeviceSpan<const Fr>{values.data, values.size};
-    };
     CUZK_TRY_STATUS(evaluate(0, a));
     CUZK_TRY_STATUS(evaluate(1, b));
     if (keeps_c) {
@@ -410,8 +400,8 @@ class ProofRun {
     }
     CUZK_TRY_STATUS(end_stage("evaluation"));
     begin_stage("transforms");
-    CUZK_TRY_STATUS(to_coset(a));
-    CUZK_TRY_STATUS(to_coset(b));
+    CUZK_TRY_STATUS(to_coset(transform, lane_.compute, a));
+    CUZK_TRY_STATUS(to_coset(transform, lane_.compute, b));
     CUZK_TRY_STATUS(multiply_pointwise<Fr>(lane_.compute, a, reading(b)));
     if (!keeps_c) {
       // b is spent; c = a b wants a's values again, whose place holds the product.

@@ -12,13 +12,6 @@ namespace cuzk::cuda::prove {
 using poly::Order;
 using poly::Points;
 
-template <class C>
-base::Status SpilledQuotient<C>::to_coset(device::DeviceSpan<Fr> values) const {
-  const auto& transform = circuit.transform();
-  CUZK_TRY_STATUS(transform.inverse(lane.compute, values, Order::kNaturalToReversed));
-  return transform.forward(lane.compute, values, Order::kReversedToNatural, Points::kCoset);
-}
-
 // use(part of `values`, the same part of the host's vector on the device) for all parts: by turns
 // they come up on the copy stream, beside the kernels that read the part before.
 template <class C>
@@ -26,7 +19,7 @@ template <class Use>
 base::Status SpilledQuotient<C>::meet_host(const EvaluationArrays& arrays,
                                            device::DeviceSpan<Fr> values, const Use& use) const {
   const std::span<Fr> on_host = host.values<Fr>(0);
-  const std::size_t part = values_of(arrays.turns[0].vectors[0]).size;
+  const std::size_t part = elements_of<Fr>(arrays.turns[0].vectors[0]).size;
   CUZK_ASSERT(on_host.size() == values.size && part > 0);
   // The vector came down on the compute stream.
   CUZK_TRY_STATUS(lane.compute.record(host.free[0]));
@@ -34,7 +27,7 @@ base::Status SpilledQuotient<C>::meet_host(const EvaluationArrays& arrays,
   unsigned turn = 0;
   for (std::size_t first = 0; first < values.size; first += part, turn = 1 - turn) {
     const std::size_t count = std::min(part, values.size - first);
-    const auto place = values_of(arrays.turns[turn].vectors[0]).first(count);
+    const auto place = elements_of<Fr>(arrays.turns[turn].vectors[0]).first(count);
     CUZK_TRY_STATUS(lane.copy.wait(host.free[turn]));
     CUZK_TRY_STATUS(device::upload<Fr>(lane.copy, place, on_host.subspan(first, count)));
     CUZK_TRY_STATUS(lane.copy.record(host.filled[turn]));
@@ -49,14 +42,14 @@ base::Status SpilledQuotient<C>::meet_host(const EvaluationArrays& arrays,
 template <class C>
 base::Status SpilledQuotient<C>::form_on_device(const EvaluationArrays& arrays) const {
   const auto& transform = circuit.transform();
-  const auto x = values_of(arrays.values[0]);
+  const auto x = elements_of<Fr>(arrays.values[0]);
   const std::span<Fr> on_host = host.values<Fr>(0);
   CUZK_TRY_STATUS(rows.evaluate(lane.compute, 0, 0, x, arrays.tile));
-  CUZK_TRY_STATUS(to_coset(x));
+  CUZK_TRY_STATUS(to_coset(transform, lane.compute, x));
   CUZK_TRY_STATUS(device::download<Fr>(lane.compute, on_host, x));
   CUZK_TRY_STATUS(control.check("transforms"));
   CUZK_TRY_STATUS(rows.evaluate(lane.compute, 1, 0, x, arrays.tile));
-  CUZK_TRY_STATUS(to_coset(x));
+  CUZK_TRY_STATUS(to_coset(transform, lane.compute, x));
   CUZK_TRY_STATUS(meet_host(arrays, x, [&](device::DeviceSpan<Fr> b, auto a) {
     return multiply_pointwise<Fr>(lane.compute, b, a);
   }));
@@ -105,6 +98,25 @@ base::Status SpilledQuotient<C>::each_row(const EvaluationArrays& arrays, const 
   });
 }
 
+// The rows of a tile of columns: of both matrices to the turn's two tiles, or the rows' products to
+// the second.
+template <class C>
+base::Status SpilledQuotient<C>::evaluate_tile(const device::Stream& stream,
+                                               const EvaluationArrays::Turn& turn,
+                                               std::size_t first, bool is_product) const {
+  const auto& tiled = circuit.tiled();
+  const std::size_t width = tiled.column_width();
+  for (std::size_t row = 0; row < tiled.row_count(); ++row) {
+    for (const int m : {0, 1}) {
+      const auto run = elements_of<Fr>(turn.vectors[is_product ? 1 : m]).subset(row * width, width);
+      const RowUse use = is_product && m == 1 ? RowUse::kMultiplyInto : RowUse::kStore;
+      CUZK_TRY_STATUS(
+          rows.evaluate(stream, m, row * tiled.tile_size() + first, run, turn.matrix_tile, use));
+    }
+  }
+  return base::ok_status();
+}
+
 // Evaluation and the inverse transforms' columns: a and b to the host's two vectors, or a b to the
 // second.
 template <class C>
@@ -112,28 +124,18 @@ base::Status SpilledQuotient<C>::form_columns(const EvaluationArrays& arrays,
                                               bool is_product) const {
   const auto& tiled = circuit.tiled();
   const Kind inverse = {Order::kNaturalToReversed, Points::kDomain, true};
-  const std::size_t width = tiled.column_width();
-  return each_tile(arrays,
-                   [&](const device::Stream& stream, const EvaluationArrays::Turn& turn,
-                       std::size_t first) -> base::Status {
-                     const device::DeviceSpan<Fr> tiles[] = {values_of(turn.vectors[0]),
-                                                             values_of(turn.vectors[1])};
-                     for (std::size_t row = 0; row < tiled.row_count(); ++row) {
-                       for (const int m : {0, 1}) {
-                         const auto run = tiles[is_product ? 1 : m].subset(row * width, width);
-                         const RowUse use =
-                             is_product && m == 1 ? RowUse::kMultiplyInto : RowUse::kStore;
-                         CUZK_TRY_STATUS(rows.evaluate(stream, m, row * tiled.tile_size() + first,
-                                                       run, turn.matrix_tile, use));
-                       }
-                     }
-                     for (unsigned i = is_product ? 1 : 0; i < 2; ++i) {
-                       CUZK_TRY_STATUS(tiled.transform_columns(stream, tiles[i], first, inverse));
-                       CUZK_TRY_STATUS(tiled.download_columns(stream, host.values<Fr>(i).data(),
-                                                              tiles[i], first));
-                     }
-                     return base::ok_status();
-                   });
+  return each_tile(
+      arrays,
+      [&](const device::Stream& stream, const EvaluationArrays::Turn& turn,
+          std::size_t first) -> base::Status {
+        CUZK_TRY_STATUS(evaluate_tile(stream, turn, first, is_product));
+        for (unsigned i = is_product ? 1 : 0; i < 2; ++i) {
+          const auto tile = elements_of<Fr>(turn.vectors[i]);
+          CUZK_TRY_STATUS(tiled.transform_columns(stream, tile, first, inverse));
+          CUZK_TRY_STATUS(tiled.download_columns(stream, host.values<Fr>(i).data(), tile, first));
+        }
+        return base::ok_status();
+      });
 }
 
 // Vectors [first, last): the rest of the inverse transforms, the rows of those to the coset.
@@ -147,7 +149,7 @@ base::Status SpilledQuotient<C>::rows_to_coset(const EvaluationArrays& arrays, u
                   [&](const device::Stream& stream, const EvaluationArrays::Turn& turn,
                       std::size_t at) -> base::Status {
                     for (unsigned i = first; i < last; ++i) {
-                      const auto tile = values_of(turn.vectors[i]);
+                      const auto tile = elements_of<Fr>(turn.vectors[i]);
                       const auto on_host = host.values<Fr>(i).subspan(at, tile.size);
                       CUZK_TRY_STATUS(device::upload<Fr>(stream, tile, on_host));
                       CUZK_TRY_STATUS(tiled.transform_row(stream, tile, at, inverse));
@@ -169,9 +171,9 @@ base::Status SpilledQuotient<C>::multiply_columns(const EvaluationArrays& arrays
       arrays,
       [&](const device::Stream& stream, const EvaluationArrays::Turn& turn,
           std::size_t first) -> base::Status {
-        const auto a = values_of(turn.vectors[0]), b = values_of(turn.vectors[1]);
+        const auto a = elements_of<Fr>(turn.vectors[0]), b = elements_of<Fr>(turn.vectors[1]);
         for (unsigned i = 0; i < 2; ++i) {
-          const auto tile = values_of(turn.vectors[i]);
+          const auto tile = elements_of<Fr>(turn.vectors[i]);
           CUZK_TRY_STATUS(tiled.upload_columns(stream, tile, host.values<Fr>(i).data(), first));
           CUZK_TRY_STATUS(tiled.transform_columns(stream, tile, first, forward));
         }
@@ -191,11 +193,11 @@ base::Status SpilledQuotient<C>::finish_rows(const EvaluationArrays& arrays) con
       arrays,
       [&](const device::Stream& stream, const EvaluationArrays::Turn& turn,
           std::size_t at) -> base::Status {
-        const auto product = values_of(turn.vectors[0]), c = values_of(turn.vectors[1]);
+        const auto product = elements_of<Fr>(turn.vectors[0]), c = elements_of<Fr>(turn.vectors[1]);
         for (unsigned i = 0; i < 2; ++i) {
           const Kind inverse = {Order::kNaturalToReversed,
                                 i == 0 ? Points::kCoset : Points::kDomain, true};
-          const auto tile = values_of(turn.vectors[i]);
+          const auto tile = elements_of<Fr>(turn.vectors[i]);
           CUZK_TRY_STATUS(
               device::upload<Fr>(stream, tile, host.values<Fr>(i).subspan(at, tile.size)));
           CUZK_TRY_STATUS(tiled.transform_row(stream, tile, at, inverse));
@@ -216,7 +218,7 @@ base::Status SpilledQuotient<C>::finish_columns(const EvaluationArrays& arrays) 
       arrays,
       [&](const device::Stream& stream, const EvaluationArrays::Turn& turn,
           std::size_t first) -> base::Status {
-        const auto product = values_of(turn.vectors[0]), c = values_of(turn.vectors[1]);
+        const auto product = elements_of<Fr>(turn.vectors[0]), c = elements_of<Fr>(turn.vectors[1]);
         CUZK_TRY_STATUS(tiled.upload_columns(stream, product, host.values<Fr>(0).data(), first));
         CUZK_TRY_STATUS(tiled.upload_columns(stream, c, host.values<Fr>(1).data(), first));
         CUZK_TRY_STATUS(tiled.transform_columns(stream, c, first, forward));
@@ -249,7 +251,7 @@ template <class C>
 base::Status SpilledQuotient<C>::bring_scalars(const QuotientArrays& arrays, std::size_t first,
                                                std::size_t count) const {
   const std::span<Fr> on_host = host.values<Fr>(0);
-  const auto scalars = values_of(arrays.scalars).first(count);
+  const auto scalars = elements_of<Fr>(arrays.scalars).first(count);
   CUZK_ASSERT(first + count <= on_host.size());
   if (count == 0) return base::ok_status();
   if (!has_coefficients()) {
@@ -260,7 +262,7 @@ base::Status SpilledQuotient<C>::bring_scalars(const QuotientArrays& arrays, std
   layout.row_log2 = static_cast<int>(tiled.plan().row_log2());
   layout.first_in_row = first >> layout.row_log2;
   layout.width = ((first + count - 1) >> layout.row_log2) + 1 - layout.first_in_row;
-  const auto raw = values_of(arrays.raw_scalars).first(layout.width << layout.row_log2);
+  const auto raw = elements_of<Fr>(arrays.raw_scalars).first(layout.width << layout.row_log2);
   const std::size_t width_bytes = layout.width * sizeof(Fr);
   CUZK_TRY_STATUS(device::copy_rows_to_device(
       lane.compute, raw.data, on_host.data() + layout.first_in_row,

@@ -7,6 +7,7 @@
 // Values are the same as those of the plain way, bit for bit.
 #pragma once
 
+#include "cuda/prove/field_vectors.h"
 #include "cuda/prove/host_vectors.h"
 #include "cuda/prove/row_evaluator.h"
 #include "groth16/prove.h"
@@ -42,16 +43,9 @@ struct SpilledQuotient {
 
  private:
   using Kind = typename poly::TiledTransform<Fr>::Kind;
-  device::DeviceSpan<Fr> values_of(device::DeviceSpan<std::byte> bytes) const {
-    return {reinterpret_cast<Fr*>(bytes.data), bytes.size / sizeof(Fr)};
-  }
-  static device::DeviceSpan<const Fr> reading(device::DeviceSpan<Fr> values) {
-    return {values.data, values.size};
-  }
   const device::Stream& stream_of(unsigned turn) const {
     return turn == 0 ? lane.compute : lane.copy;
   }
-  base::Status to_coset(device::DeviceSpan<Fr> values) const;
   template <class Use>
   base::Status meet_host(const EvaluationArrays& arrays, device::DeviceSpan<Fr> values,
                          const Use& use) const;
@@ -59,6 +53,8 @@ struct SpilledQuotient {
   base::Status each_tile(const EvaluationArrays& arrays, const Work& work) const;
   template <class Work>
   base::Status each_row(const EvaluationArrays& arrays, const Work& work) const;
+  base::Status evaluate_tile(const device::Stream& stream, const EvaluationArrays::Turn& turn,
+                             std::size_t first, bool is_product) const;
   base::Status form_columns(const EvaluationArrays& arrays, bool is_product) const;
   base::Status rows_to_coset(const EvaluationArrays& arrays, unsigned first, unsigned last) const;
   base::Status multiply_columns(const EvaluationArrays& arrays) const;

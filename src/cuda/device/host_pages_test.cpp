@@ -1,0 +1,86 @@
+#include "cuda/device/host_pages.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cuzk::cuda::device {
+namespace {
+
+constexpr std::uint64_t kSize = 3 * HostPages::kHugePageBytes + 12345;
+
+// Whether each page of [data, data + size) is in memory.
+bool is_resident(std::byte* data, std::uint64_t size) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> pages((size + page - 1) / page);
+  EXPECT_EQ(::mincore(data, size, pages.data()), 0) << std::strerror(errno);
+  return std::all_of(pages.begin(), pages.end(), [](unsigned char p) { return (p & 1) != 0; });
+}
+
+TEST(HostPages, AreThereZeroAndAlignedWhateverTheNumberOfThreads) {
+  for (const unsigned threads : {1U, 2U, 7U}) {
+    const auto pages = HostPages::create(kSize, threads);
+    ASSERT_TRUE(pages.ok()) << pages.error().message;
+    std::byte* const data = pages->data();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % HostPages::kHugePageBytes, 0U);
+    EXPECT_TRUE(is_resident(data, kSize)) << threads;
+    EXPECT_TRUE(std::all_of(data, data + kSize, [](std::byte b) { return b == std::byte{0}; }));
+    data[kSize - 1] = std::byte{7};
+  }
+}
+
+TEST(HostPages, SeveralPiecesAreAllBroughtIn) {
+  constexpr std::uint64_t size = 40 * HostPages::kHugePageBytes + 1;
+  const auto pages = HostPages::create(size, 3);
+  ASSERT_TRUE(pages.ok()) << pages.error().message;
+  EXPECT_TRUE(is_resident(pages->data(), size));
+}
+
+TEST(HostPages, GoWithTheirOwner) {
+  auto pages = HostPages::create(kSize, 1);
+  ASSERT_TRUE(pages.ok()) << pages.error().message;
+  std::byte* const data = pages->data();
+  HostPages moved = std::move(pages).value();
+  EXPECT_EQ(moved.data(), data);
+  moved = HostPages();
+  EXPECT_EQ(moved.data(), nullptr);
+  // The whole range is unmapped, the last page too.
+  unsigned char page = 0;
+  EXPECT_EQ(::mincore(data, 1, &page), -1);
+  EXPECT_EQ(errno, ENOMEM);
+}
+
+TEST(HostPages, MemoryThatIsNotToBeHadIsAnErrorWithTheSize) {
+  for (const std::uint64_t size : {std::uint64_t{1} << 55, ~std::uint64_t{0}}) {
+    const auto pages = HostPages::create(size, 2);
+    ASSERT_FALSE(pages.ok());
+    EXPECT_EQ(pages.error().kind, base::ErrorKind::kResourceExhausted);
+    EXPECT_NE(pages.error().message.find(std::to_string(size)), std::string::npos)
+        << pages.error().message;
+  }
+}
+
+// A child that reads them would otherwise make copies of pages that a device writes to.
+TEST(HostPages, ChildrenDoNotInheritThem) {
+  const auto pages = HostPages::create(kSize, 1);
+  ASSERT_TRUE(pages.ok()) << pages.error().message;
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    unsigned char page = 0;
+    ::_exit(::mincore(pages->data(), 1, &page) == -1 && errno == ENOMEM ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace cuzk::cuda::device
