@@ -1,8 +1,8 @@
 // Host memory that is there when it is handed out: huge pages, brought in by several threads.
 //
 // Locking memory for a device costs by the page, and the driver's own allocation brings in small
-// pages on one thread: 1.9 s for 4 GiB where huge pages that are there already take 0.25 s to bring
-// in, lock and give back (docs/cuda.md, "Pinned memory"). Free of CUDA.
+// pages on one thread, which takes several times as long (docs/cuda.md, "Pinned memory"). Free of
+// CUDA.
 #pragma once
 
 #include <cstddef>
