@@ -50,7 +50,7 @@ base::Result<Answer> inspect_unmarked(const MappedPtr& file, const InspectReques
 }  // namespace
 
 base::Result<Answer> inspect_file(const InspectRequest& request, Session& session) {
-  CUZK_TRY(const MappedPtr file, base::MappedFile::open(request.file));
+  CUZK_TRY(const MappedPtr file, session.open_input(request.file));
   const std::string_view text = text_of(*file);
   if (text.empty()) {
     return Error{ErrorKind::kMalformed, file->name() + ": the file is empty"};
