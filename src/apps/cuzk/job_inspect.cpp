@@ -39,7 +39,9 @@ base::Result<Answer> inspect_unmarked(const MappedPtr& file, const InspectReques
     auto proofs = inspect_proof_bytes(*file);
     if (proofs.ok() || size <= 16 * groth16::kProofBytes) return proofs;
   }
-  if (auto key = inspect_bellperson_vk(*file); key.ok()) return key;
+  // A key of another curve begins like one of the right curve: that much is known of the file.
+  auto key = inspect_bellperson_vk(*file);
+  if (key.ok() || key.error().kind == ErrorKind::kMismatch) return key;
   if (auto params = inspect_params(file, request, session); params.ok()) return params;
   return Error{ErrorKind::kUnsupported,
                fmt::format("{}: not a file that cuzk knows (zkey, wtns, r1cs, snarkjs JSON, "
