@@ -161,7 +161,7 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
   answer.add("curve", C::kName, "curve")
       .add("backend", backend_name, "backend")
       .add("domain_log2", inputs.key->domain_log2, "")
-      .add("constraint_count", inputs.shape->constraint_count(), "constraints")
+      .add("constraint_count", inputs.shape->own_row_count(), "constraints")
       .add("proofs", request.proofs, "")
       .add("workers", request.workers, "proofs at once")
       .add("ms_a_proof", all_ms / request.proofs, "")
@@ -207,10 +207,11 @@ base::Result<Answer> measure_proofs(const MeasureProveRequest& request, Session&
   return formats::with_curve(
       header.curve, [&]<class C>(std::type_identity<C>) -> base::Result<Answer> {
         CUZK_TRY(const auto loaded, formats::read_zkey<C>(file));
-        CUZK_TRY(
-            const auto assignment,
-            open_witness<C>(request.witness, {request.zkey.string(), loaded.header.wire_count,
-                                              loaded.header.public_count}, session));
+        CUZK_TRY(const auto assignment,
+                 open_witness<C>(
+                     request.witness,
+                     {request.zkey.string(), loaded.header.wire_count, loaded.header.public_count},
+                     session));
         return measure<C>(request, {loaded.key, loaded.shape, assignment}, session);
       });
 }
