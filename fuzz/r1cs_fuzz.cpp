@@ -1,6 +1,7 @@
 // r1cs: what is accepted stays inside its bounds and comes back the same from the writer.
 //
-// Columns and coefficient indexes are checked term by term, as the prover uses them unchecked. The
+// Columns and coefficient indexes are checked term by term, as the prover uses them unchecked. Rows
+// ascend by wire, each wire once, whatever the file's order was. The
 // second writing is compared with the first: sections may come in another order in the input.
 #include "formats/snarkjs/r1cs_file.h"
 #include "fuzz/samples.h"
@@ -19,6 +20,13 @@ void run(base::ByteSpan bytes) {
     for (const r1cs::Term& term : matrix->terms) {
       CUZK_FUZZ_REQUIRE(term.column < (*shape)->variable_count());
       CUZK_FUZZ_REQUIRE(term.coefficient < (*shape)->coefficients.size());
+      CUZK_FUZZ_REQUIRE(!(*shape)->coefficients[term.coefficient].is_zero());
+    }
+    for (std::size_t row = 0; row < matrix->row_count(); ++row) {
+      const r1cs::Row terms = matrix->row(row);
+      for (std::size_t i = 1; i < terms.size(); ++i) {
+        CUZK_FUZZ_REQUIRE(terms[i - 1].column < terms[i].column);
+      }
     }
   }
   const base::Bytes once = formats::encode_r1cs<C>(**shape);

@@ -8,9 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
-#include <cstring>
-#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -20,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/descriptor.h"
 
 namespace cuzk::base {
 namespace {
@@ -30,40 +28,6 @@ constexpr std::size_t kWriteBufferBytes = std::size_t{1} << 18;
 constexpr std::size_t kWritePieceBytes = std::size_t{1} << 24;
 constexpr int kTemporaryNameTries = 100;
 static_assert(kWriteBufferBytes <= kWritePieceBytes, "a buffer is flushed by one call");
-
-// strerror_r in its two signatures, POSIX's and GNU's.
-[[maybe_unused]] const char* message_of(int, const char* buffer) { return buffer; }
-[[maybe_unused]] const char* message_of(const char* message, const char*) { return message; }
-
-std::string describe(int error_number) {
-  char buffer[256] = "unknown error";
-  return message_of(strerror_r(error_number, buffer, sizeof buffer), buffer);
-}
-
-// "path: cannot action: reason", of the kind that says what a caller can do about it.
-Error system_error(const std::string& path, const char* action, int error_number) {
-  ErrorKind kind = ErrorKind::kIo;
-  if (error_number == ENOENT) kind = ErrorKind::kNotFound;
-  if (error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG) {
-    kind = ErrorKind::kResourceExhausted;
-  }
-  return Error{kind, fmt::format("{}: cannot {}: {}", path, action, describe(error_number))};
-}
-
-// A descriptor that is closed when the scope ends.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  int value() const { return value_; }
-
- private:
-  int value_;
-};
 
 // Of an open descriptor's fstat, so that it belongs to the bytes that are mapped.
 FileIdentity identity_of(const struct stat& info) {
@@ -85,25 +49,6 @@ std::filesystem::path resolve(std::filesystem::path target) {
     target = target.parent_path() / next;  // an absolute `next` replaces the whole path
   }
   return target;
-}
-
-// The descriptor of this process that a name such as /dev/stdout or /dev/fd/63 stands for. Behind
-// these names is a link whose text need not be a path ("pipe:[7]"), and a socket cannot be opened
-// through one at all, so the descriptor itself is used.
-std::optional<int> descriptor_named_by(std::string_view name) {
-  if (name == "/dev/stdout") return STDOUT_FILENO;
-  if (name == "/dev/stderr") return STDERR_FILENO;
-  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!name.starts_with(folder)) continue;
-    const std::string_view digits = name.substr(folder.size());
-    int descriptor = -1;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), descriptor);
-    if (error == std::errc() && end == digits.data() + digits.size() && descriptor >= 0) {
-      return descriptor;
-    }
-  }
-  return std::nullopt;
 }
 
 // A hidden name beside the target, distinct for each process and call. Cut so that no file system's
@@ -151,16 +96,23 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
 }
 
 std::shared_ptr<const MappedFile> MappedFile::of_bytes(Bytes bytes, std::string name) {
+  const auto owner = std::make_shared<const Bytes>(std::move(bytes));
+  return of_memory(*owner, owner, std::move(name));
+}
+
+std::shared_ptr<const MappedFile> MappedFile::of_memory(ByteSpan bytes,
+                                                        std::shared_ptr<const void> owner,
+                                                        std::string name) {
   std::shared_ptr<MappedFile> file(new MappedFile());
   file->name_ = std::move(name);
-  file->owned_ = std::move(bytes);
-  file->bytes_ = file->owned_;
-  file->identity_.size_bytes = file->owned_.size();
+  file->owner_ = std::move(owner);
+  file->bytes_ = bytes;
+  file->identity_.size_bytes = bytes.size();
   return file;
 }
 
 MappedFile::~MappedFile() {
-  CUZK_ASSERT(mapping_ == nullptr || owned_.empty());
+  CUZK_ASSERT(mapping_ == nullptr || owner_ == nullptr);
   if (mapping_ != nullptr) ::munmap(mapping_, bytes_.size());
 }
 

@@ -34,10 +34,14 @@ enum class FileAccess { kNormal, kSequential, kRandom };
 class MappedFile {
  public:
   // Errors: kNotFound, or kIo with the system's reason (a folder, no permission, not a regular
-  // file).
+  // file). Commands take streams too, by base/input_file.h.
   static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
   // The same face over bytes in memory, for tests and for content that came over a wire.
   static std::shared_ptr<const MappedFile> of_bytes(Bytes bytes, std::string name);
+  // The same over memory that `owner` keeps.
+  static std::shared_ptr<const MappedFile> of_memory(ByteSpan bytes,
+                                                     std::shared_ptr<const void> owner,
+                                                     std::string name);
 
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -58,8 +62,8 @@ class MappedFile {
   FileIdentity identity_;
   ByteSpan bytes_;
   // One of the two holds what bytes_ shows; neither for an empty file.
-  Bytes owned_;              // of_bytes only
-  void* mapping_ = nullptr;  // open only
+  std::shared_ptr<const void> owner_;  // of_bytes and of_memory
+  void* mapping_ = nullptr;            // open only
 };
 
 // Writes a file under a temporary name in the target's folder; commit() makes it durable (fsync)

@@ -37,14 +37,6 @@ struct Layouts {
         b_aux{&density.b_aux, is_dense} {}
 };
 
-// The input run in the form of a witness, so that a walk treats both runs alike.
-template <class F>
-r1cs::CompactWitness<F> compact_inputs(const r1cs::Assignment<F>& assignment) {
-  r1cs::CompactWitness<F> out;
-  for (const F& value : assignment.inputs) out.push_classified(value);
-  return out;
-}
-
 // What finish needs of the B query: shared by G1 (in start) and G2.
 template <class F>
 struct BInputs {
@@ -133,7 +125,7 @@ class CpuBackend final : public Backend<C> {
                          density.b_input.count() + density.b_aux.count()};
     if (assignment != nullptr) {
       CUZK_TRY_STATUS(check_assignment_fits(*assignment, shape));
-      const auto inputs = compact_inputs(*assignment);
+      const auto inputs = r1cs::compact_inputs(*assignment);
       const QueryWalk<Fr> walk(inputs, layouts.b_input, assignment->aux, layouts.b_aux);
       counts.b_scalar_count = walk.scalar_count();
       counts.scalar_count = inputs.scalar_count() + assignment->aux.scalar_count();
@@ -160,7 +152,7 @@ class CpuBackend final : public Backend<C> {
     CUZK_TRY(auto c, sum_h(inputs));
     const Layouts layouts(*density, key.has_dense_queries);
     // L holds no inputs: their share of C is the verifier's.
-    const r1cs::CompactWitness<Fr> no_inputs, input_run = compact_inputs(assignment);
+    const r1cs::CompactWitness<Fr> no_inputs, input_run = r1cs::compact_inputs(assignment);
     const QueryWalk<Fr> l_walk(no_inputs, layouts.all, assignment.aux, layouts.all);
     CUZK_TRY(const auto l, (sum_walk<G1, Fr>(key.l, l_walk, inputs.control, "L query")));
     const QueryWalk<Fr> a_walk(input_run, layouts.all, assignment.aux, layouts.a_aux);

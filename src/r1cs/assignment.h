@@ -131,4 +131,13 @@ struct Assignment {
   CompactWitness<F> aux;
 };
 
+// The inputs, ONE among them, in the form of aux, so that who walks an assignment treats both runs
+// alike. A copy.
+template <class F>
+CompactWitness<F> compact_inputs(const Assignment<F>& assignment) {
+  CompactWitness<F> out;
+  for (const F& value : assignment.inputs) out.push_classified(value);
+  return out;
+}
+
 }  // namespace cuzk::r1cs

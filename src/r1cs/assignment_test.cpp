@@ -115,6 +115,17 @@ TEST(CompactWitness, AppendingNothingChangesNothing) {
   EXPECT_TRUE(witness.bit(2));
 }
 
+TEST(CompactWitness, OfTheInputsHasBitsAndScalarsAsAuxHas) {
+  Assignment<F> assignment;
+  assignment.inputs = {F::one(), F::from_u64(7), F::zero(), -F::one()};
+  const CompactWitness<F> inputs = compact_inputs(assignment);
+  ASSERT_EQ(inputs.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(inputs.value(i), assignment.inputs[i]);
+  EXPECT_EQ(inputs.scalar_count(), 2u);
+  EXPECT_TRUE(inputs.is_scalar(1));
+  EXPECT_FALSE(inputs.is_scalar(0));
+}
+
 TEST(CompactWitness, TakesABitPerBooleanAndAScalarPerElement) {
   CompactWitness<F> witness;
   for (int i = 0; i < 640; ++i) witness.push_bits(0x123456789abcdef0, 64);

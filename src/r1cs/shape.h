@@ -36,6 +36,13 @@ struct Shape {
   std::vector<F> coefficients;
 
   std::size_t constraint_count() const noexcept { return a.row_count(); }
+  // The rows that the circuit itself has: without the input rows where they are among the rows,
+  // which they end. Zero where there are fewer rows than inputs, which only a made-up key has.
+  std::size_t own_row_count() const noexcept {
+    const std::size_t added = has_input_rows ? input_count : 0;
+    const std::size_t rows = constraint_count();
+    return rows > added ? rows - added : 0;
+  }
   // Whether all rows are stored, so that the matrices' arrays are the rows.
   bool is_flat() const noexcept { return a.is_flat() && b.is_flat() && c.is_flat(); }
   // What it takes of memory.

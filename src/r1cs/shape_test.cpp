@@ -185,5 +185,16 @@ TYPED_TEST(ShapeOver, AnEmptyShapeEvaluatesToZeros) {
   for (const TypeParam& value : out) EXPECT_TRUE(value.is_zero());
 }
 
+TEST(Shape, ItsOwnRowsAreThoseWithoutTheInputRowsThatWereAdded) {
+  Shape<field::bn254::Fr> shape;
+  shape.input_count = 3;
+  shape.a.row_begin.assign(11, 0);  // ten rows
+  EXPECT_EQ(shape.own_row_count(), 10u);
+  shape.has_input_rows = true;
+  EXPECT_EQ(shape.own_row_count(), 7u);
+  shape.a.row_begin.assign(3, 0);
+  EXPECT_EQ(shape.own_row_count(), 0u) << "a key that was made up";
+}
+
 }  // namespace
 }  // namespace cuzk::r1cs

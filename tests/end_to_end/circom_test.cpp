@@ -206,6 +206,18 @@ class CircomSetup : public ::testing::TestWithParam<const char*> {
   TemporaryFolder scratch_;
 };
 
+// snarkjs adds a row for the constant and for each public value.
+TEST_P(CircomSetup, InspectTellsTheCircuitsConstraintsFromTheKeysRows) {
+  const auto circuit = run_cuzk({"inspect", folder() / "circuit.r1cs", "--json"}).json();
+  const auto key = run_cuzk({"inspect", folder() / "circuit_final.zkey", "--json"}).json();
+  EXPECT_EQ(key["constraint_count"], circuit["constraint_count"]);
+  EXPECT_EQ(
+      key["row_count"].get<std::uint64_t>(),
+      key["constraint_count"].get<std::uint64_t>() + key["public_count"].get<std::uint64_t>() + 1);
+  const CommandResult text = run_cuzk({"inspect", folder() / "circuit_final.zkey"});
+  EXPECT_THAT(text.out, HasSubstr("rows, with those of the constant and the public values"));
+}
+
 TEST_P(CircomSetup, MakesAMarkedKeyThatProves) {
   const CommandResult made = set_up();
   ASSERT_EQ(made.exit_code, 0) << made.err;

@@ -12,9 +12,9 @@
 
 #include "apps/cuzk/insecure_mark.h"
 #include "apps/cuzk/output.h"
+#include "apps/cuzk/witness_input.h"
 #include "base/file.h"
 #include "formats/snarkjs/documents.h"
-#include "formats/snarkjs/wtns.h"
 #include "formats/snarkjs/zkey.h"
 #include "formats/with_curve.h"
 #include "groth16/prove.h"
@@ -44,8 +44,9 @@ base::Result<Answer> prove_over(const CircomProveRequest& request,
   checks.progress = &session.progress();
   CUZK_TRY(const formats::LoadedZkey<C> loaded, formats::read_zkey<C>(zkey, checks));
   session.stage("reading the witness");
-  CUZK_TRY(auto assignment,
-           formats::open_wtns<C>(request.witness, expectation_of<C>(request.zkey, loaded.header)));
+  CUZK_TRY(
+      auto assignment,
+      open_witness<C>(request.witness, expectation_of<C>(request.zkey, loaded.header), session));
   CUZK_ASSERT(assignment->inputs.size() == std::size_t{loaded.header.public_count} + 1);
   session.stage("proving");
   const groth16::ProveInputs<C> inputs{loaded.key, loaded.shape, assignment, session.control()};
@@ -125,7 +126,7 @@ base::Result<Answer> verify_over(const CircomVerifyRequest& request, base::ByteS
 base::Result<Answer> prove_circom(const CircomProveRequest& request, Session& session) {
   CUZK_TRY_STATUS(check_outputs({{"--proof", request.proof}, {"--public", request.public_values}},
                                 {request.zkey, request.witness}, Overwrite::kReplace));
-  CUZK_TRY(const auto zkey, MappedFile::open(request.zkey));
+  CUZK_TRY(const auto zkey, session.open_input(request.zkey));
   CUZK_TRY(const auto header, formats::read_zkey_header(zkey->bytes(), zkey->name()));
   return formats::with_curve(header.curve, [&]<class C>(std::type_identity<C>) {
     return prove_over<C>(request, zkey, session);

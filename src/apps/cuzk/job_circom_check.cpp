@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "apps/cuzk/job_circom.h"
+#include "apps/cuzk/witness_input.h"
 #include "base/file.h"
 #include "formats/snarkjs/r1cs_file.h"
-#include "formats/snarkjs/wtns.h"
 #include "formats/snarkjs/zkey.h"
 #include "formats/with_curve.h"
 #include "groth16/prove.h"
@@ -32,7 +32,7 @@ base::Result<Answer> check_by_key(const CircomCheckRequest& request,
   CUZK_TRY(const auto loaded, formats::read_zkey<C>(zkey));
   const formats::WtnsExpectation expected{request.zkey.string(), loaded.header.wire_count,
                                           loaded.header.public_count};
-  CUZK_TRY(const auto assignment, formats::open_wtns<C>(request.witness, expected));
+  CUZK_TRY(const auto assignment, open_witness<C>(request.witness, expected, session));
   session.stage("proving");
   const groth16::ProveInputs<C> inputs{loaded.key, loaded.shape, assignment, session.control()};
   const auto backend = groth16::make_cpu_backend<C>();
@@ -58,7 +58,7 @@ base::Result<Answer> check_by_r1cs(const CircomCheckRequest& request, const Mapp
   const formats::WtnsExpectation expected{request.r1cs.string(),
                                           static_cast<std::uint32_t>(shape->variable_count()),
                                           shape->input_count - 1};
-  CUZK_TRY(const auto assignment, formats::open_wtns<C>(request.witness, expected));
+  CUZK_TRY(const auto assignment, open_witness<C>(request.witness, expected, session));
   session.stage("checking the constraints");
   CUZK_ASSERT(assignment->inputs.size() == shape->input_count);
   const auto broken = r1cs::first_broken_constraint(*shape, *assignment);
@@ -83,13 +83,13 @@ base::Result<Answer> check_circom(const CircomCheckRequest& request, Session& se
     return Error{ErrorKind::kInvalidArgument, "check needs exactly one of --zkey and --r1cs"};
   }
   if (!request.zkey.empty()) {
-    CUZK_TRY(const auto file, MappedFile::open(request.zkey));
+    CUZK_TRY(const auto file, session.open_input(request.zkey));
     CUZK_TRY(const auto header, formats::read_zkey_header(file->bytes(), file->name()));
     return formats::with_curve(header.curve, [&]<class C>(std::type_identity<C>) {
       return check_by_key<C>(request, file, session);
     });
   }
-  CUZK_TRY(const auto file, MappedFile::open(request.r1cs));
+  CUZK_TRY(const auto file, session.open_input(request.r1cs));
   CUZK_TRY(const auto header, formats::read_r1cs_header(file->bytes(), file->name()));
   return formats::with_curve(header.curve, [&]<class C>(std::type_identity<C>) {
     return check_by_r1cs<C>(request, *file, session);

@@ -61,7 +61,7 @@ base::Result<Answer> setup_circom(const CircomSetupRequest& request, Session& se
   CUZK_TRY_STATUS(check_outputs({{"--zkey", request.zkey}, {"--vkey", request.verifying_key}},
                                 {request.r1cs},
                                 request.force ? Overwrite::kReplace : Overwrite::kRefuse));
-  CUZK_TRY(const auto file, MappedFile::open(request.r1cs));
+  CUZK_TRY(const auto file, session.open_input(request.r1cs));
   CUZK_TRY(const auto header, formats::read_r1cs_header(file->bytes(), file->name()));
   return formats::with_curve(header.curve, [&]<class C>(std::type_identity<C>) {
     return setup_over<C>(request, *file, session);

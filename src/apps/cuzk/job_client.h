@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -113,7 +114,9 @@ struct PreparedJob {
   std::optional<service::CircuitRequest> circuit;
   std::optional<service::ProofRequest> proof;
 };
-base::Result<PreparedJob> prepare_job(const SubmitFlags& flags);
+// Errors: those of the flags and of reading the files. A witness that comes by a pipe is read until
+// `stop` asks.
+base::Result<PreparedJob> prepare_job(const SubmitFlags& flags, std::stop_token stop = {});
 // The daemon's answer to the submission, which is not the end of the job.
 base::Result<nlohmann::ordered_json> send_job(service::Client& client, const PreparedJob& job);
 

@@ -4,6 +4,7 @@
 // each other, hex of the wrong length, files that cannot be read. The bodies of proofs are sent as
 // they are and judged by the daemon.
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "apps/cuzk/job_client.h"
 #include "base/byte_size.h"
 #include "base/file.h"
+#include "base/input_file.h"
 
 namespace cuzk::apps {
 namespace {
@@ -27,6 +29,20 @@ constexpr std::size_t kNodeBytes = 32;
 base::Result<base::Bytes> node(const std::string& text, const char* flag) {
   if (text.empty()) return base::Bytes();
   return base::from_hex_sized(text, kNodeBytes, flag);
+}
+
+// From pages that the ledger counts where it comes by a stream: how long that is, is not known.
+base::Result<base::Bytes> read_witness(const std::filesystem::path& path, std::stop_token stop) {
+  base::StreamLimits limits;
+  limits.stop = std::move(stop);
+  CUZK_TRY(const auto file, base::open_input(path, limits));
+  if (file->size_bytes() > kWitnessBytesMax) {
+    return Error{ErrorKind::kInvalidArgument,
+                 fmt::format("{}: has {}, a witness has at most {}", file->name(),
+                             base::format_byte_size(file->size_bytes()),
+                             base::format_byte_size(kWitnessBytesMax))};
+  }
+  return base::Bytes(file->bytes().begin(), file->bytes().end());
 }
 
 template <class Request>
@@ -94,7 +110,7 @@ base::Result<service::ProofRequest> proof_request(const SubmitFlags& flags) {
 
 }  // namespace
 
-base::Result<PreparedJob> prepare_job(const SubmitFlags& flags) {
+base::Result<PreparedJob> prepare_job(const SubmitFlags& flags, std::stop_token stop) {
   const int asked = int{!flags.circuit.empty()} + int{!flags.c1.empty()} + int{!flags.kind.empty()};
   if (asked > 1) {
     return Error{ErrorKind::kInvalidArgument, "--circuit, --c1 and --kind exclude each other"};
@@ -110,7 +126,7 @@ base::Result<PreparedJob> prepare_job(const SubmitFlags& flags) {
   service::CircuitRequest request;
   request.circuit = flags.circuit;
   CUZK_TRY_STATUS(add_common(flags, request));
-  CUZK_TRY(request.witness, base::read_file(flags.witness, kWitnessBytesMax));
+  CUZK_TRY(request.witness, read_witness(flags.witness, std::move(stop)));
   job.circuit = std::move(request);
   return job;
 }
@@ -128,7 +144,7 @@ base::Result<Answer> submit_job(const SubmitFlags& flags, Session& session) {
     if (!path.empty()) inputs.push_back(path);
   }
   CUZK_TRY_STATUS(check_result_files(flags.files, inputs));
-  CUZK_TRY(const PreparedJob job, prepare_job(flags));
+  CUZK_TRY(const PreparedJob job, prepare_job(flags, session.stop_token()));
   CUZK_TRY(const auto client, make_client(flags.client));
   session.stage("submitting");
   CUZK_TRY(const auto reply, send_job(*client, job));

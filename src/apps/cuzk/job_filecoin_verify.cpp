@@ -11,6 +11,7 @@
 
 #include "apps/cuzk/job_filecoin.h"
 #include "base/file.h"
+#include "base/input_file.h"
 #include "filecoin/porep/public_inputs.h"
 #include "filecoin/post/post.h"
 #include "filecoin/update/update.h"
@@ -263,7 +264,8 @@ base::Result<filecoin::PorepConfig> porep_config_of(const VerifyFilecoinRequest&
 // Statements before files: what was typed wrong is told without reading a key.
 base::Result<Answer> verify_filecoin(const VerifyFilecoinRequest& request) {
   CUZK_TRY(const PublicInputs inputs, derive_inputs(request));
-  CUZK_TRY(const auto key, formats::open_bellperson_vk(request.verifying_key));
+  CUZK_TRY(const auto key_file, base::open_input(request.verifying_key));
+  CUZK_TRY(const auto key, formats::parse_bellperson_vk(key_file->bytes(), key_file->name()));
   CUZK_TRY(const base::Bytes bytes, base::read_file(request.proof, kProofBytesMax));
   const std::string name = request.proof.string();
   if (bytes.size() != inputs.size() * groth16::kProofBytes) {

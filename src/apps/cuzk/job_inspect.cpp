@@ -39,7 +39,9 @@ base::Result<Answer> inspect_unmarked(const MappedPtr& file, const InspectReques
     auto proofs = inspect_proof_bytes(*file);
     if (proofs.ok() || size <= 16 * groth16::kProofBytes) return proofs;
   }
-  if (auto key = inspect_bellperson_vk(*file); key.ok()) return key;
+  // A key of another curve begins like one of the right curve: that much is known of the file.
+  auto key = inspect_bellperson_vk(*file);
+  if (key.ok() || key.error().kind == ErrorKind::kMismatch) return key;
   if (auto params = inspect_params(file, request, session); params.ok()) return params;
   return Error{ErrorKind::kUnsupported,
                fmt::format("{}: not a file that cuzk knows (zkey, wtns, r1cs, snarkjs JSON, "
@@ -50,7 +52,7 @@ base::Result<Answer> inspect_unmarked(const MappedPtr& file, const InspectReques
 }  // namespace
 
 base::Result<Answer> inspect_file(const InspectRequest& request, Session& session) {
-  CUZK_TRY(const MappedPtr file, base::MappedFile::open(request.file));
+  CUZK_TRY(const MappedPtr file, session.open_input(request.file));
   const std::string_view text = text_of(*file);
   if (text.empty()) {
     return Error{ErrorKind::kMalformed, file->name() + ": the file is empty"};

@@ -48,7 +48,9 @@ base::Result<Answer> inspect_zkey_over(const MappedPtr& file, const InspectReque
       .add("curve", C::kName, "curve")
       .add("wire_count", header.wire_count, "wires")
       .add("public_count", header.public_count, "public values")
-      .add("constraint_count", loaded.shape->constraint_count(), "constraints")
+      .add("constraint_count", loaded.shape->own_row_count(), "constraints")
+      .add("row_count", loaded.shape->constraint_count(),
+           "rows, with those of the constant and the public values")
       .add("coefficient_count", header.coefficient_count, "coefficients")
       .add("domain_log2", header.domain_log2, "domain (log2)")
       .add("contribution_count", header.contribution_count, "contributions")

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "apps/cuzk/job_measure.h"
+#include "apps/cuzk/witness_input.h"
 #include "base/heap.h"
 #include "base/ledger.h"
 #include "cuda/setup/device_multiplier.h"
-#include "formats/snarkjs/wtns.h"
 #include "formats/snarkjs/zkey.h"
 #include "formats/with_curve.h"
 #include "groth16/prove.h"
@@ -161,7 +161,7 @@ base::Result<Answer> measure(const MeasureProveRequest& request,
   answer.add("curve", C::kName, "curve")
       .add("backend", backend_name, "backend")
       .add("domain_log2", inputs.key->domain_log2, "")
-      .add("constraint_count", inputs.shape->constraint_count(), "constraints")
+      .add("constraint_count", inputs.shape->own_row_count(), "constraints")
       .add("proofs", request.proofs, "")
       .add("workers", request.workers, "proofs at once")
       .add("ms_a_proof", all_ms / request.proofs, "")
@@ -202,15 +202,16 @@ base::Result<Answer> measure_proofs(const MeasureProveRequest& request, Session&
     multiplier.reset();
     return measure<C>(request, {key, circuit.shape(), circuit.assignment()}, session);
   }
-  CUZK_TRY(const auto file, base::MappedFile::open(request.zkey));
+  CUZK_TRY(const auto file, session.open_input(request.zkey));
   CUZK_TRY(const auto header, formats::read_zkey_header(file->bytes(), file->name()));
   return formats::with_curve(
       header.curve, [&]<class C>(std::type_identity<C>) -> base::Result<Answer> {
         CUZK_TRY(const auto loaded, formats::read_zkey<C>(file));
-        CUZK_TRY(
-            const auto assignment,
-            formats::open_wtns<C>(request.witness, {request.zkey.string(), loaded.header.wire_count,
-                                                    loaded.header.public_count}));
+        CUZK_TRY(const auto assignment,
+                 open_witness<C>(
+                     request.witness,
+                     {request.zkey.string(), loaded.header.wire_count, loaded.header.public_count},
+                     session));
         return measure<C>(request, {loaded.key, loaded.shape, assignment}, session);
       });
 }

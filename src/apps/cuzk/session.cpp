@@ -6,6 +6,7 @@
 
 #include <sys/resource.h>
 
+#include "base/input_file.h"
 #include "base/interrupt.h"
 
 namespace cuzk::apps {
@@ -30,6 +31,13 @@ Session::Session(const CommonOptions& options)
 Session::~Session() {
   watcher_.request_stop();
   watcher_.join();
+}
+
+base::Result<std::shared_ptr<const base::MappedFile>> Session::open_input(
+    const std::filesystem::path& path) const {
+  base::StreamLimits limits;
+  limits.stop = stop_token();
+  return base::open_input(path, limits);
 }
 
 double Session::elapsed_s() const {

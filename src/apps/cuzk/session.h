@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -13,7 +14,9 @@
 #include <thread>
 
 #include "apps/cuzk/answer.h"
+#include "base/file.h"
 #include "base/progress.h"
+#include "base/result.h"
 #include "groth16/control.h"
 
 namespace cuzk::apps {
@@ -42,6 +45,9 @@ class Session {
   void stage(std::string_view name) { progress_->begin_stage(name, 0); }
   std::stop_token stop_token() const noexcept { return stop_.get_token(); }
   groth16::Control control() noexcept { return {progress_.get(), stop_token()}; }
+  // What a flag names: a file, or a stream that is read until Ctrl-C. Errors as base::open_input.
+  base::Result<std::shared_ptr<const base::MappedFile>> open_input(
+      const std::filesystem::path& path) const;
   double elapsed_s() const;
   // Again possible afterwards: a later stage has a line of its own.
   // Ends the progress line, so that the answer stands on a clean one.

@@ -240,7 +240,7 @@ TEST(PorepJob, ComparesTheFieldsOfARequestWithTheC1) {
   EXPECT_THAT(message({{"registered_proof", std::uint64_t{6}}}),
               HasSubstr("registered_proof is 6"));
   EXPECT_THAT(message({{"sector_size", std::uint64_t{4096}}}), HasSubstr("sector_size is 4096"));
-  EXPECT_THAT(message({{"miner_id", miner}}), HasSubstr("sector_number"));
+  EXPECT_THAT(message({{"miner_id", miner}}), HasSubstr("sector_number (cuzk submit: --sector)"));
   EXPECT_THAT(message({{"miner_id", miner}, {"prover_id", std::string(64, '0')}}),
               HasSubstr("prover_id"));
   EXPECT_THAT(message({{"seed", std::string("x")}}), HasSubstr("the field seed"));

@@ -97,7 +97,8 @@ base::Result<std::optional<filecoin::C1Identity>> identity_of(const JobInput& in
   const auto number = sector ? sector : file.sector_number;
   if (!number) {
     return Error{ErrorKind::kInvalidArgument,
-                 "job input: field sector_number: found none, expected one beside the miner"};
+                 "job input: field sector_number (cuzk submit: --sector): found none, expected one "
+                 "beside the miner, as the C1 is the inner form without SectorNum"};
   }
   filecoin::C1Identity identity;
   identity.prover_id = prover ? *prover : filecoin::prover_id_of_miner(*miner);

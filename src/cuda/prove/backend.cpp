@@ -60,7 +60,7 @@ class CudaBackend final : public groth16::Backend<C> {
     CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
     CUZK_TRY_STATUS(context_->use());
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
-    const auto input_run = compact_inputs(*inputs.assignment);
+    const auto input_run = r1cs::compact_inputs(*inputs.assignment);
     CUZK_TRY(auto lane, lanes_.take(inputs.control.cancel));
     return with_room([&](KeyShelf::Turn turn, bool& never_fits) {
       return start_on(*lane, turn, never_fits, inputs, input_run, blinding);

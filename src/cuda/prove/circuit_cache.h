@@ -16,14 +16,6 @@
 
 namespace cuzk::cuda::prove {
 
-// The inputs' run of an assignment, classified as the aux are.
-template <class F>
-r1cs::CompactWitness<F> compact_inputs(const r1cs::Assignment<F>& assignment) {
-  r1cs::CompactWitness<F> out;
-  for (const F& value : assignment.inputs) out.push_classified(value);
-  return out;
-}
-
 // What a shape says, after a check that the key and the assignment belong to it.
 template <class C>
 base::Result<std::shared_ptr<const CircuitFacts<typename C::Fr>>> checked_facts(

@@ -295,7 +295,7 @@ class SplitBackend final : public groth16::Backend<C> {
   Sums run(Group<C>& group, const Inputs& inputs) {
     CUZK_ASSERT(inputs.key != nullptr && inputs.shape != nullptr && inputs.assignment != nullptr);
     CUZK_TRY_STATUS(groth16::check_assignment_fits(*inputs.assignment, *inputs.shape));
-    const InputRun input_run = compact_inputs(*inputs.assignment);
+    const InputRun input_run = r1cs::compact_inputs(*inputs.assignment);
     CUZK_TRY(const auto shares, division(group, inputs, input_run));
     auto prepared = prepare(group, inputs, input_run, *shares);
     // Once more, with all given back and keys that were laid out for another witness retired.

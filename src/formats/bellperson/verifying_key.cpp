@@ -39,6 +39,35 @@ base::Status read_field(base::ByteReader& reader, KeyCheck check, std::string_vi
   return base::ok_status();
 }
 
+// Whether `head` begins with a point of BN254 in the layout that bellman has for that curve: x and
+// y big-endian, 32 bytes each. Other bytes fit the curve's equation one time in 2^254.
+bool begins_with_bn254_point(base::ByteSpan head) {
+  using Bn = curve::Bn254;
+  constexpr std::size_t kWidth = Bn::Fp::kByteCount;
+  if (head.size() < 2 * kWidth) return false;
+  const auto x = field::load_be<Bn::Fp::kLimbCount>(head.data());
+  const auto y = field::load_be<Bn::Fp::kLimbCount>(head.data() + kWidth);
+  if (!field::less(x, Bn::Fp::Params::kModulus) || !field::less(y, Bn::Fp::Params::kModulus)) {
+    return false;
+  }
+  const Bn::G1Affine point = {Bn::Fp::from_canonical({x}), Bn::Fp::from_canonical({y})};
+  return !point.is_infinity() && point.is_on_curve();
+}
+
+// The first point, by which a file of the other curve is told: the format does not name its curve.
+base::Status read_first_field(base::ByteReader& reader, KeyCheck check, Bls::G1Affine& out) {
+  base::ByteReader ahead = reader;
+  const base::Status read = read_field<Bls::G1>(reader, check, "alpha_g1", out);
+  if (read.ok()) return read;
+  const auto head = ahead.take(2 * curve::Bn254::Fp::kByteCount, "alpha_g1");
+  if (!head.ok() || !begins_with_bn254_point(*head)) return read;
+  return Error{ErrorKind::kMismatch,
+               fmt::format("{}: at byte {}: alpha_g1 is a point of {}, so the key is over that "
+                           "curve, expected {}",
+                           ahead.source(), ahead.offset() - head->size(), curve::Bn254::G1::kName,
+                           Bls::kName)};
+}
+
 // Encodes behind what is there.
 template <class Point>
 base::Status append_point(base::Bytes& out, const Point& point, std::string_view field) {
@@ -57,7 +86,7 @@ base::Status append_point(base::Bytes& out, const Point& point, std::string_view
 
 base::Result<BlsVerifyingKey> read_bellperson_vk(base::ByteReader& reader, KeyCheck check) {
   BlsVerifyingKey key;
-  CUZK_TRY_STATUS(read_field<Bls::G1>(reader, check, "alpha_g1", key.alpha_g1));
+  CUZK_TRY_STATUS(read_first_field(reader, check, key.alpha_g1));
   CUZK_TRY_STATUS(read_field<Bls::G1>(reader, check, "beta_g1", key.beta_g1));
   CUZK_TRY_STATUS(read_field<Bls::G2>(reader, check, "beta_g2", key.beta_g2));
   CUZK_TRY_STATUS(read_field<Bls::G2>(reader, check, "gamma_g2", key.gamma_g2));

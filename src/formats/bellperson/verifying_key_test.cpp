@@ -160,5 +160,27 @@ TEST(BellpersonMeta, RoundTripsAndIsStrict) {
                       {"100000 bytes", "at most 4096"}));
 }
 
+// bellman's files of that curve: the same order, 64 bytes a point of G1 and 128 a point of G2.
+TEST(BellpersonVk, OfBn254IsToldByItsCurve) {
+  using Bn = curve::Bn254;
+  const auto append = [](Bytes& out, const Bn::G1Affine& point) {
+    for (const Bn::Fp& coordinate : {point.x, point.y}) {
+      out.resize(out.size() + Bn::Fp::kByteCount);
+      field::store_be(coordinate.to_canonical().value,
+                      out.data() + out.size() - Bn::Fp::kByteCount);
+    }
+  };
+  Bytes bytes;
+  append(bytes, -Bn::G1::generator());
+  for (int i = 0; i < 12; ++i) append(bytes, Bn::G1::generator());
+  EXPECT_TRUE(refused(parse_bellperson_vk(bytes, "bn.vk"), ErrorKind::kMismatch,
+                      {"bn.vk: at byte 0", "alpha_g1", "BN254", "expected BLS12-381"}));
+  EXPECT_TRUE(refused(read_params(testing::file_of(bytes, "bn.params")), ErrorKind::kMismatch,
+                      {"bn.params: at byte 0", "BN254"}));
+  // One bit less, and it is no point of any curve.
+  bytes[63] ^= 1;
+  EXPECT_TRUE(refused(parse_bellperson_vk(bytes, "bn.vk"), ErrorKind::kMalformed, {"alpha_g1"}));
+}
+
 }  // namespace
 }  // namespace cuzk::formats

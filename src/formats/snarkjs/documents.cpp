@@ -93,9 +93,29 @@ base::Status read_coordinate(const Json& value, std::string_view where, field::Q
   return read_coordinate((*pair)[1], fmt::format("{}[1]", where), out.c1);
 }
 
+// The group of the other curve that has the same form in a document.
+template <class G>
+struct Counterpart;
+template <>
+struct Counterpart<curve::Bls12_381::G1> {
+  using Group = curve::Bn254::G1;
+};
+template <>
+struct Counterpart<curve::Bls12_381::G2> {
+  using Group = curve::Bn254::G2;
+};
+template <>
+struct Counterpart<curve::Bn254::G1> {
+  using Group = curve::Bls12_381::G1;
+};
+template <>
+struct Counterpart<curve::Bn254::G2> {
+  using Group = curve::Bls12_381::G2;
+};
+
 // [x, y, 1], or infinity as (0, 1, 0). On the curve; of the subgroup nothing is said.
 template <class G>
-base::Status read_triple(const Json& value, std::string_view where, curve::Affine<G>& out) {
+base::Status read_triple_of(const Json& value, std::string_view where, curve::Affine<G>& out) {
   using Field = typename G::Field;
   CUZK_TRY(const Json* triple, json_array_of(value, 3, where));
   Field z;
@@ -116,6 +136,19 @@ base::Status read_triple(const Json& value, std::string_view where, curve::Affin
     return malformed_document(where, fmt::format("not a point of {}", G::kName));
   }
   return base::ok_status();
+}
+
+// The same. What is a point of the other curve is another file than the one that was meant, and not
+// a damaged one: error kMismatch.
+template <class G>
+base::Status read_triple(const Json& value, std::string_view where, curve::Affine<G>& out) {
+  const base::Status read = read_triple_of<G>(value, where, out);
+  if (read.ok()) return read;
+  using Other = typename Counterpart<G>::Group;
+  curve::Affine<Other> other;
+  if (!read_triple_of<Other>(value, where, other).ok()) return read;
+  return Error{ErrorKind::kMismatch,
+               fmt::format("{}: a point of {}, expected one of {}", where, Other::kName, G::kName)};
 }
 
 // The point under `key`, which has to be there.

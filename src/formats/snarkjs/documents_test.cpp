@@ -274,6 +274,34 @@ TEST_F(DamagedDocuments, AProofMustHaveThreeAffinePointsOfTheCurve) {
   EXPECT_TRUE(refused(proof(damaged), ErrorKind::kMalformed, {"pi_b[0]", "3 entries, expected 2"}));
 }
 
+// A wrong name, or none as rapidsnark writes: the points themselves tell.
+TEST(ForeignDocuments, PointsOfTheOtherCurveAreToldByTheirCurve) {
+  CUZK_DATA_OR_SKIP(bls, "circom/mul1000-bls12381");
+  CUZK_DATA_OR_SKIP(bn, "circom/mul1000-bn128");
+  const auto renamed = [](const std::filesystem::path& path, const std::string& from,
+                          const std::string& to) {
+    std::string text = text_of(path);
+    text.replace(text.find("\"" + from + "\""), from.size() + 2, "\"" + to + "\"");
+    return bytes_of(text);
+  };
+  EXPECT_TRUE(refused(parse_verification_key<Bn>(
+                          renamed(bls / "verification_key.json", "bls12381", "bn128"), "key.json"),
+                      ErrorKind::kMismatch,
+                      {"key.json: vk_alpha_1: a point of BLS12-381 G1, expected one of BN254 G1"}));
+  EXPECT_TRUE(refused(parse_verification_key<Bls>(
+                          renamed(bn / "verification_key.json", "bn128", "bls12381"), "key.json"),
+                      ErrorKind::kMismatch,
+                      {"key.json: vk_alpha_1: a point of BN254 G1, expected one of BLS12-381 G1"}));
+  auto document = Json::parse(text_of(bn / "proof.json"));
+  document.erase("curve");
+  EXPECT_TRUE(refused(parse_proof<Bls>(bytes_of(document.dump()), "proof.json"),
+                      ErrorKind::kMismatch, {"proof.json: pi_a: a point of BN254 G1"}));
+  // Only the second point: a document whose points are of both curves is of neither.
+  document["pi_a"] = Json::parse(text_of(bls / "proof.json"))["pi_a"];
+  EXPECT_TRUE(refused(parse_proof<Bls>(bytes_of(document.dump()), "proof.json"),
+                      ErrorKind::kMismatch, {"pi_b: a point of BN254 G2", "BLS12-381 G2"}));
+}
+
 TEST_F(DamagedDocuments, ACoordinateIsNeverReduced) {
   // x + p is the same residue; a reader that reduces would accept it.
   const char* p = "21888242871839275222246405745257275088696311157297823662689037894645226208583";

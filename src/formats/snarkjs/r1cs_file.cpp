@@ -6,7 +6,6 @@
 #include "formats/snarkjs/r1cs_file.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -151,7 +150,6 @@ class ConstraintReader {
     };
     CUZK_TRY(const std::uint32_t count, reader_.u32_le("number of terms"));
     CUZK_TRY(const base::ByteSpan terms, reader_.take_records(count, kTermBytes, "terms"));
-    wires_.clear();
     // Terms with coefficient zero are checked as the others and then left out: a variable occurs
     // only where it has a coefficient, which is what density and queries go by.
     for (std::size_t i = 0; i < count; ++i) {
@@ -164,32 +162,48 @@ class ConstraintReader {
       if (!field::less(value, F::Params::kModulus)) {
         return refuse(fmt::format("the coefficient of wire {} is not below the modulus", wire));
       }
-      wires_.push_back(wire);
       if (value.is_zero()) continue;
-      const std::uint32_t index =
-          table_.index_of(value, [](const auto& raw) { return F::from_canonical({raw}); });
-      matrix.terms.push_back({wire, index});
+      matrix.terms.push_back({wire, index_of(value)});
     }
+    add_up_repeated(matrix);
     matrix.row_begin.push_back(matrix.terms.size());
-    if (const auto twice = repeated_wire()) {
-      return refuse(fmt::format("wire {} occurs twice", *twice));
-    }
     return base::ok_status();
   }
 
-  // Two terms of one wire would have to be added, and circom never writes them, so they are damage.
-  // It writes each combination in ascending order of wires; then one look suffices.
-  std::optional<std::uint32_t> repeated_wire() {
-    if (!std::is_sorted(wires_.begin(), wires_.end())) std::sort(wires_.begin(), wires_.end());
-    const auto found = std::adjacent_find(wires_.begin(), wires_.end());
-    if (found == wires_.end()) return std::nullopt;
-    return *found;
+  // Makes the wires of the row that is being read strictly ascending. circom writes them so; other
+  // tools may name a wire twice, and mean the sum, which is what snarkjs's set-up makes of it.
+  void add_up_repeated(r1cs::SparseMatrix& matrix) {
+    auto& terms = matrix.terms;
+    const auto first = terms.begin() + static_cast<std::ptrdiff_t>(matrix.row_begin.back());
+    const auto by_wire = [](const r1cs::Term& x, const r1cs::Term& y) {
+      return x.column < y.column;
+    };
+    const auto not_below = [&](const auto& x, const auto& y) { return !by_wire(x, y); };
+    if (std::adjacent_find(first, terms.end(), not_below) == terms.end()) return;
+    std::sort(first, terms.end(), by_wire);
+    auto kept = first;
+    for (auto term = first; term != terms.end();) {
+      r1cs::Term sum = *term;
+      if (++term != terms.end() && term->column == sum.column) {
+        F value = table_.value_of(sum.coefficient);
+        for (; term != terms.end() && term->column == sum.column; ++term) {
+          value += table_.value_of(term->coefficient);
+        }
+        if (value.is_zero()) continue;
+        sum.coefficient = index_of(value.to_canonical().value);
+      }
+      *kept++ = sum;
+    }
+    terms.erase(kept, terms.end());
+  }
+
+  std::uint32_t index_of(const field::Limbs<F::kLimbCount>& canonical) {
+    return table_.index_of(canonical, [](const auto& raw) { return F::from_canonical({raw}); });
   }
 
   const R1csHeader& header_;
   base::ByteReader reader_;
   RawCoefficientTable<F> table_;
-  std::vector<std::uint32_t> wires_;
 };
 
 }  // namespace

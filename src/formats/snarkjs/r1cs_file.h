@@ -31,8 +31,9 @@ struct R1csHeader {
 base::Result<R1csHeader> read_r1cs_header(base::ByteSpan bytes, std::string source);
 
 // The circuit: has_c is true, has_input_rows false. Errors as above, kMismatch for the other curve;
-// and kMalformed, with the constraint, for a wire that does not exist or occurs twice in one linear
-// combination, and for a coefficient that is not below r. Zero coefficients are dropped.
+// and kMalformed, with the constraint, for a wire that does not exist and for a coefficient that is
+// not below r. Each row ascends by wire: the coefficients of a wire that a linear combination names
+// more than once are added, as snarkjs's set-up does, and terms with coefficient zero are dropped.
 template <class C>
 base::Result<std::shared_ptr<const r1cs::Shape<typename C::Fr>>> read_r1cs(base::ByteSpan bytes,
                                                                            std::string source);

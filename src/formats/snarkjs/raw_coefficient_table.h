@@ -43,6 +43,11 @@ class RawCoefficientTable {
     }
     return slot;
   }
+  // The field element of an index that index_of() gave.
+  const F& value_of(std::uint32_t index) const {
+    CUZK_DEBUG_ASSERT(index < values_.size());
+    return values_[index];
+  }
   // The field elements by index. Last: the table is used up.
   std::vector<F> take_values() { return std::move(values_); }
 

@@ -199,6 +199,26 @@ TEST_F(SuspectZkey, AKeyWithoutContributionsProvesNormally) {
   EXPECT_TRUE(*verdict);
 }
 
+// snarkjs writes a record for each term of the .r1cs, so a wire that a combination there names
+// twice has two records, and their sum counts.
+TEST_F(SuspectZkey, ACoefficientInTwoRecordsIsTheirSum) {
+  Bytes& section = container_.section(4);
+  // As stored; that it is v R^2 does not matter to a sum.
+  const auto part = Bn::Fr::from_u64(5);
+  constexpr std::ptrdiff_t kRecordAt = 4 + 44 * 30;
+  Bytes second(section.begin() + kRecordAt, section.begin() + kRecordAt + 44);
+  const auto whole =
+      Bn::Fr::from_canonical({field::load_le<Bn::Fr::kLimbCount>(second.data() + 12)});
+  field::store_le((whole - part).to_canonical().value, section.data() + kRecordAt + 12);
+  expect_no_proof(container_);
+  field::store_le(part.to_canonical().value, second.data() + 12);
+  section.insert(section.end(), second.begin(), second.end());
+  base::store_u32_le(section.data(), base::load_u32_le(section.data()) + 1);
+  const auto zkey = read_zkey<Bn>(file_of(container_.encode(), "parts.zkey"));
+  ASSERT_TRUE(accepted(zkey));
+  EXPECT_TRUE(accepted(prove_with(*zkey, witness_)));
+}
+
 TEST_F(SuspectZkey, OneBitInACoefficientYieldsNoProof) {
   container_.section(4)[4 + 44 * 30 + 12] ^= 1;
   expect_no_proof(container_);
