@@ -7,32 +7,14 @@
 #include <fmt/format.h>
 #include <grpc/support/log.h>
 
-#include "base/file.h"
+#include "service/pem_file.h"
 
 namespace cuzk::service {
 namespace {
 
-using base::Error;
-using base::ErrorKind;
-
-constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
 constexpr std::size_t kWordsShown = 256;
 // The library's own words.
 constexpr std::string_view kHttp1 = "http1.x server", kNoPong = "keepalive watchdog timeout";
-
-// Empty for an empty path, which the library takes for "none" or for the system's authorities.
-// `mark` stands in a line that a file of its kind has.
-base::Result<std::string> read_pem(const std::filesystem::path& path, std::string_view mark) {
-  if (path.empty()) return std::string();
-  CUZK_TRY(const base::Bytes bytes, base::read_file(path, kPemBytesMax));
-  std::string text(bytes.begin(), bytes.end());
-  if (text.find(mark) == std::string::npos) {
-    return Error{
-        ErrorKind::kMalformed,
-        fmt::format("{}: is no PEM file, for it has no line with \"{}\"", path.string(), mark)};
-  }
-  return text;
-}
 
 bool speaks_tls(const ClientOptions& options) {
   return options.tls || !options.authority.empty() || !options.certificate.empty();
@@ -51,9 +33,9 @@ base::Result<std::shared_ptr<grpc::ChannelCredentials>> client_credentials(
     const ClientOptions& options) {
   if (!speaks_tls(options)) return grpc::InsecureChannelCredentials();
   grpc::SslCredentialsOptions pem;
-  CUZK_TRY(pem.pem_root_certs, read_pem(options.authority, "BEGIN CERTIFICATE"));
-  CUZK_TRY(pem.pem_cert_chain, read_pem(options.certificate, "BEGIN CERTIFICATE"));
-  CUZK_TRY(pem.pem_private_key, read_pem(options.key, "PRIVATE KEY"));
+  CUZK_TRY(pem.pem_root_certs, read_pem(options.authority, PemKind::kCertificate));
+  CUZK_TRY(pem.pem_cert_chain, read_pem(options.certificate, PemKind::kCertificate));
+  CUZK_TRY(pem.pem_private_key, read_pem(options.key, PemKind::kPrivateKey));
   return grpc::SslCredentials(pem);
 }
 

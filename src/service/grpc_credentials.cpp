@@ -3,7 +3,6 @@
 #include "service/grpc_credentials.h"
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,7 +11,7 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
-#include "base/file.h"
+#include "service/pem_file.h"
 
 namespace cuzk::service {
 namespace {
@@ -22,31 +21,15 @@ using base::ErrorKind;
 
 // How late a renewed certificate is seen.
 constexpr unsigned kReadAgainSeconds = 10;
-// A list of all authorities that a system trusts has about a quarter of this.
-constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
-
-// `mark` is a line that a file of its kind has. Whether what it frames is right the library says.
-base::Result<std::string> read_pem(const std::filesystem::path& path, std::string_view mark) {
-  CUZK_TRY(const base::Bytes bytes, base::read_file(path, kPemBytesMax));
-  std::string text(bytes.begin(), bytes.end());
-  if (text.find(mark) == std::string::npos) {
-    return Error{
-        ErrorKind::kMalformed,
-        fmt::format("{}: is no PEM file, for it has no line with \"{}\"", path.string(), mark)};
-  }
-  return text;
-}
 
 // Whether the three belong together, as the library sees it. It says only yes or no, so the
 // sentence names all that was tried.
 base::Status try_files(const Config::Tls& tls) {
   grpc::SslServerCredentialsOptions options;
-  CUZK_TRY(std::string key, read_pem(tls.key, "PRIVATE KEY"));
-  CUZK_TRY(std::string certificate, read_pem(tls.certificate, "BEGIN CERTIFICATE"));
+  CUZK_TRY(std::string key, read_pem(tls.key, PemKind::kPrivateKey));
+  CUZK_TRY(std::string certificate, read_pem(tls.certificate, PemKind::kCertificate));
   options.pem_key_cert_pairs.push_back({std::move(key), std::move(certificate)});
-  if (!tls.client_ca.empty()) {
-    CUZK_TRY(options.pem_root_certs, read_pem(tls.client_ca, "BEGIN CERTIFICATE"));
-  }
+  CUZK_TRY(options.pem_root_certs, read_pem(tls.client_ca, PemKind::kCertificate));
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort("127.0.0.1:0", grpc::SslServerCredentials(options), &port);
