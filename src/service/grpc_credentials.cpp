@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/server.h>
@@ -22,9 +23,11 @@ using base::ErrorKind;
 // How late a renewed certificate is seen.
 constexpr unsigned kReadAgainSeconds = 10;
 
-// Whether the three belong together, as the library sees it. It says only yes or no, so the
-// sentence names all that was tried.
-base::Status try_files(const Config::Tls& tls) {
+}  // namespace
+
+// The library says only yes or no, so the sentence names all that was tried.
+base::Status try_tls_files(const Config::Tls& tls) {
+  if (!tls.enabled()) return base::ok_status();
   grpc::SslServerCredentialsOptions options;
   CUZK_TRY(std::string key, read_pem(tls.key, PemKind::kPrivateKey));
   CUZK_TRY(std::string certificate, read_pem(tls.certificate, PemKind::kCertificate));
@@ -43,12 +46,10 @@ base::Status try_files(const Config::Tls& tls) {
                                : " (or " + tls.client_ca.string() + " is no certificate)")};
 }
 
-}  // namespace
-
 // The trial is of the moment: what becomes of the files later the library sees by itself.
 base::Result<std::shared_ptr<grpc::ServerCredentials>> tcp_credentials(const Config::Tls& tls) {
   if (!tls.enabled()) return grpc::InsecureServerCredentials();
-  CUZK_TRY_STATUS(try_files(tls));
+  CUZK_TRY_STATUS(try_tls_files(tls));
   namespace security = grpc::experimental;
   const auto files = std::make_shared<security::FileWatcherCertificateProvider>(
       tls.key.string(), tls.certificate.string(), tls.client_ca.string(), kReadAgainSeconds);

@@ -261,6 +261,49 @@ TEST(ConfigCommand, SaysWhetherADaemonWouldStart) {
   EXPECT_THAT(no_folder.err, HasSubstr("journal.folder: " + file + ": cannot be made a folder"));
 }
 
+// What a check of a configuration says, and that the daemon says the same and ends with it.
+std::string refused_by_both(const TemporaryFolder& scratch, const std::string& toml) {
+  const std::string file = scratch.file("refused.toml");
+  write_text(file,
+             "[daemon]\nlisten = \"127.0.0.1:0\"\nstatus_listen = \"off\"\n[journal]\nfolder = \"" +
+                 scratch.file("journal") + "\"\n[gpus]\ncpu = \"only\"\n" + toml);
+  const CommandResult check = run_program(CUZK_COMMAND, {"config", "check", file});
+  expect_one_sentence(check);
+  const CommandResult daemon = run_program(CUZK_COMMAND, {"daemon", "--config", file});
+  EXPECT_EQ(daemon.exit_code, 2) << daemon.err;
+  EXPECT_THAT(daemon.err, ::testing::EndsWith(check.err));
+  return check.err;
+}
+
+TEST(ConfigCommand, FilesOfTlsAreTriedAsTheDaemonTriesThem) {
+  const TemporaryFolder scratch;
+  for (const char* name : {"server", "other"}) make_certificate(scratch.path(), name);
+  const auto tls = [&](const std::string& certificate, const std::string& key,
+                       const std::string& more = "") {
+    return "[tls]\ncertificate = \"" + scratch.file(certificate) + "\"\nkey = \"" +
+           scratch.file(key) + "\"\n" + more;
+  };
+  write_text(scratch / "fine.toml", tls("server.crt", "server.key"));
+  const CommandResult fine =
+      run_program(CUZK_COMMAND, {"config", "check", scratch.file("fine.toml")});
+  EXPECT_EQ(fine.exit_code, 0) << fine.err;
+  EXPECT_EQ(fine.err, "");
+  EXPECT_THAT(refused_by_both(scratch, tls("server.crt", "other.key")),
+              HasSubstr(scratch.file("server.crt") + " and " + scratch.file("other.key") +
+                        ": are no certificate and its key"));
+  EXPECT_THAT(refused_by_both(scratch, tls("server.key", "server.key")),
+              HasSubstr("is no PEM file, for it has no line with \"BEGIN CERTIFICATE\""));
+  EXPECT_THAT(refused_by_both(scratch, tls("none.crt", "server.key")),
+              HasSubstr(scratch.file("none.crt")));
+  write_text(scratch / "broken.crt",
+             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+  EXPECT_THAT(refused_by_both(scratch, tls("broken.crt", "server.key")),
+              HasSubstr("are no certificate and its key"));
+  EXPECT_THAT(refused_by_both(scratch, tls("server.crt", "server.key",
+                                           "client_ca = \"" + scratch.file("none.ca") + "\"\n")),
+              HasSubstr(scratch.file("none.ca")));
+}
+
 TEST(ConfigCommand, PrintsWhatADaemonWouldUse) {
   const TemporaryFolder scratch;
   const std::string file = scratch.file("cuzk.toml"), again = scratch.file("again.toml");
