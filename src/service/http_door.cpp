@@ -181,7 +181,8 @@ class HttpDoor : public Door {
       const auto made = report();
       if (!made.ok()) return error_reply(made.error());
       const StatusReport& status = *made.value();
-      const StatusFacts facts{backend_.version, status.context.now_ms, backend_.public_kind_name};
+      const StatusFacts facts{backend_.version, status.context.now_ms, backend_.public_kind_name,
+                              status.context.door_fault};
       return base::Result<HttpReply>(make(request, status.engine, facts)).value();
     };
   }
@@ -220,18 +221,19 @@ class HttpDoor : public Door {
                         return reply;
                       }});
     routes.push_back({"GET", "/readyz",
-                      reported([](const HttpRequest&, const auto& engine, const auto&) {
-                        const Readiness state = readiness(engine);
+                      reported([](const HttpRequest&, const auto& engine, const auto& facts) {
+                        const Readiness state = readiness(engine, facts.door_fault);
                         return plain(state.ready, state.ready ? "ready" : state.reason);
                       }),
                       true});
-    routes.push_back({"GET", "/healthz",
-                      reported([](const HttpRequest&, engine::EngineReport engine, const auto&) {
-                        engine.draining = false;  // who drains is healthy
-                        const Readiness state = readiness(engine);
-                        return plain(state.ready, state.ready ? "ok" : state.reason);
-                      }),
-                      true});
+    routes.push_back(
+        {"GET", "/healthz",
+         reported([](const HttpRequest&, engine::EngineReport engine, const auto& facts) {
+           engine.draining = false;  // who drains is healthy
+           const Readiness state = readiness(engine, facts.door_fault);
+           return plain(state.ready, state.ready ? "ok" : state.reason);
+         }),
+         true});
     return routes;
   }
 
