@@ -37,6 +37,8 @@ std::string DoorFaults::first() const {
 Readiness readiness(const engine::EngineReport& report, const std::string& door_fault) {
   // First, for an operator asked for it: whoever looks should not search for a broken device.
   if (report.draining) return {false, "draining: what is accepted goes on, nothing new is taken"};
+  // Before the devices: a job that is lost is worse than one that waits.
+  if (!report.journal_failure.empty()) return {false, report.journal_failure};
   if (!door_fault.empty()) return {false, door_fault};
   const auto& devices = report.executor.devices;
   const bool usable = std::any_of(devices.begin(), devices.end(),

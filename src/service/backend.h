@@ -95,7 +95,8 @@ struct Readiness {
   bool ready = true;
   std::string reason;  // empty when ready
 };
-// Not ready: draining, a door with a fault (DoorFaults::first), or no device is usable.
+// Not ready: draining, a journal whose files are gone, a door with a fault (DoorFaults::first), or
+// no device is usable.
 Readiness readiness(const engine::EngineReport& report, const std::string& door_fault);
 
 }  // namespace cuzk::service

@@ -34,6 +34,24 @@ TEST(HttpDoor, ADaemonWithoutDevicesIsNeitherHealthyNorReady) {
   EXPECT_EQ(daemon.get("/readyz").status, 503);
 }
 
+TEST(HttpDoor, ADaemonWhoseJournalIsGoneTakesNothingAndEndsWhatRuns) {
+  HttpTestDaemon daemon;
+  ASSERT_EQ(daemon.submit("a", script(1, 0, End::kHold, 1)).status, 202);
+  std::filesystem::remove_all(daemon.folder() / "journal");
+  const Answer refused = daemon.submit("b", script(1, 0, End::kProof, 2));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(refused.body.find("journal.db was removed under the running journal"),
+            std::string::npos)
+      << refused.body;
+  for (const char* path : {"/healthz", "/readyz"}) {
+    EXPECT_EQ(daemon.get(path).status, 503) << path;
+    EXPECT_NE(daemon.get(path).body.find("journal.db was removed"), std::string::npos) << path;
+  }
+  daemon.executor().release_held();
+  EXPECT_EQ(daemon.get("/api/v1/jobs/a/wait?timeout=1m").json()["state"], "completed");
+  EXPECT_EQ(daemon.get("/api/v1/jobs/a/result").status, 200);
+}
+
 TEST(HttpDoor, WhoDrainsIsHealthyAndNotReady) {
   HttpTestDaemon daemon;
   daemon.engine().drain();

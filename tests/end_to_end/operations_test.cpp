@@ -352,6 +352,19 @@ TEST_F(Operations, OneThatHearsNobodyAnyMoreSaysSo) {
   EXPECT_EQ(daemon.stop(), 0);
 }
 
+TEST_F(Operations, OneWhoseStateFolderIsRemovedTakesNoJobsAndStartsAnew) {
+  DaemonProcess daemon(scratch_.path(), toml("exit_when_unhealthy = true\n", cpu_only()));
+  ASSERT_EQ(submit("a", {"--wait"}).exit_code, 0);
+  fs::remove_all(scratch_ / "journal");
+  const CommandResult refused = submit("b");
+  EXPECT_EQ(refused.exit_code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("was removed under the running journal"));
+  EXPECT_EQ(daemon.wait_exit(), 2) << "its supervisor starts it anew";
+  daemon.start();
+  EXPECT_EQ(submit("b", {"--wait"}).exit_code, 0) << daemon.log();
+  EXPECT_EQ(daemon.stop(), 0) << daemon.log();
+}
+
 TEST_F(Operations, IsNeverAliveAndUselessUnseen) {
   const std::string copy = scratch_.file("cuzk");
   fs::copy_file(CUZK_COMMAND, copy);
