@@ -198,6 +198,7 @@ class HttpDoor : public Door {
     // Whoever listens where others come is known by names that we cannot guess.
     const Address& address = *config_.daemon.status_listen;
     if (!address.is_local() && address.kind == Address::Kind::kTcp) setup.any_host = true;
+    setup.allowed_hosts = config_.http.allowed_hosts;
     setup.routes = job_routes(backend_, waits_, keys_, [this] { return await_max_.load(); });
     for (auto& route : state_routes()) setup.routes.push_back(std::move(route));
     if (config_.http.dashboard) add_dashboard(setup.routes);
