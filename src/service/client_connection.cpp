@@ -20,6 +20,11 @@ bool speaks_tls(const ClientOptions& options) {
   return options.tls || !options.authority.empty() || !options.certificate.empty();
 }
 
+// Without a name to look up, the library needs none of the system's files for it.
+bool is_localhost(const Address& address) {
+  return address.kind == Address::Kind::kTcp && address.host == "localhost";
+}
+
 // From this machine to itself; as a destination the address of all interfaces is this one too.
 bool stays_here(const Address& address) {
   return address.is_local() || address.host == "0.0.0.0" || address.host == "::";
@@ -39,11 +44,23 @@ base::Result<std::shared_ptr<grpc::ChannelCredentials>> client_credentials(
   return grpc::SslCredentials(pem);
 }
 
+// One list of addresses has one family, so the older one is written in the younger; the library
+// takes it for what it is, also where the system has no IPv6.
+std::string client_target(const ClientOptions& options) {
+  const Address& address = options.address;
+  if (!is_localhost(address)) return address.grpc_target();
+  return fmt::format("ipv6:[::ffff:127.0.0.1]:{0},[::1]:{0}", address.port);
+}
+
 grpc::ChannelArguments client_arguments(const ClientOptions& options) {
   grpc::ChannelArguments arguments;
   // The daemon's limit is its own to tell, with a sentence; here nothing is cut.
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
+  // Certificates and virtual hosts know the daemon by the name that was given.
+  if (is_localhost(options.address)) {
+    arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, options.address.to_string());
+  }
   // http_proxy of the environment names a way to the outside. A proxy would take 127.0.0.1 for
   // itself, and hear the token.
   if (stays_here(options.address)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);

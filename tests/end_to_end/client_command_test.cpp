@@ -4,7 +4,6 @@
 // daemon answers to other clients is for daemon_test.cpp and curio_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netdb.h>
 
 #include "tests/end_to_end/daemon.h"
 #include "tests/support/data.h"
@@ -156,20 +155,11 @@ TEST_F(ClientCommands, ErrorsAreSentencesWithExitCodes) {
   EXPECT_THAT(other_door.err, HasSubstr(http + " speaks HTTP, not gRPC"));
 }
 
-// Bare containers have no /etc/hosts, and no resolver that knows the name without it.
-bool knows_localhost() {
-  addrinfo* found = nullptr;
-  if (::getaddrinfo("localhost", nullptr, nullptr, &found) != 0) return false;
-  ::freeaddrinfo(found);
-  return true;
-}
-
 // A server has a proxy for the world outside; a daemon on the same machine is not reached by it,
 // and the token is not its to hear.
 TEST_F(ClientCommands, AProxyOfTheEnvironmentIsNotAskedForThisMachine) {
   const std::string port = daemon_->port_after("listening on 127.0.0.1:");
   for (const std::string host : {"127.0.0.1:", "localhost:", ":"}) {
-    if (host == "localhost:" && !knows_localhost()) continue;
     const CommandResult status = run_program(
         "env", {"http_proxy=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1",
                 "grpc_proxy=http://127.0.0.1:1", CUZK_COMMAND, "status", "--addr", host + port});
@@ -191,6 +181,24 @@ TEST_F(ClientCommands, TroubleWithTlsIsOneSentenceThatNamesTheFlag) {
   const std::string broken = scratch_.file("broken.pem");
   write_text(broken, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
   EXPECT_THAT(refused({"--tls-ca", broken}), HasSubstr("--tls-ca"));
+}
+
+// By number and by the name that needs no resolver; the certificate has both.
+TEST(ClientOverTls, KnowsADaemonByItsNameOnThisMachine) {
+  const TemporaryFolder scratch;
+  make_certificate(scratch.path(), "server");
+  DaemonProcess daemon(
+      scratch.path(),
+      "[daemon]\nlisten = \"127.0.0.1:0\"\nstatus_listen = \"off\"\n[journal]\n"
+      "folder = \"" +
+          scratch.file("journal") + "\"\n[gpus]\ncpu = \"only\"\n[tls]\ncertificate = \"" +
+          scratch.file("server.crt") + "\"\nkey = \"" + scratch.file("server.key") + "\"\n");
+  const std::string port = daemon.port_after("listening on 127.0.0.1:");
+  for (const std::string host : {"localhost:", "127.0.0.1:"}) {
+    const CommandResult status = run_program(
+        CUZK_COMMAND, {"status", "--addr", host + port, "--tls-ca", scratch.file("server.crt")});
+    EXPECT_EQ(status.exit_code, 0) << host << status.err;
+  }
 }
 
 TEST_F(ClientCommands, LoadIsMeasuredAndCounted) {
