@@ -105,6 +105,7 @@ struct EngineReport {
   std::uint64_t unrecorded_ends = 0;
   std::uint64_t crash_count = 0;    // crashes of proving code
   std::string executor_failure;     // why it takes no jobs now; empty: it does
+  std::string journal_failure;      // why the journal takes none; empty: it does
   std::int64_t retry_after_ms = 0;  // about when a full queue has a place again
 };
 
@@ -129,9 +130,10 @@ class Engine {
   ~Engine();
 
   // Reads and checks the input, then accepts durably. Errors: those of the kind's reader,
-  // kAlreadyExists (id of another job), kUnavailable (draining), kResourceExhausted (queue, disk,
-  // or memory that can never fit, with the arithmetic). Returns soon after the job is durable even
-  // where the executor does not answer (EngineOptions::answer_patience).
+  // kAlreadyExists (id of another job), kUnavailable (draining; or the journal's files were removed
+  // or replaced, see EngineReport::journal_failure), kResourceExhausted (queue, disk, or memory
+  // that can never fit, with the arithmetic). Returns soon after the job is durable even where the
+  // executor does not answer (EngineOptions::answer_patience).
   base::Result<Submitted> submit(const SubmitRequest& request);
 
   // Waits until the job is final or `timeout` is over; nullopt then. Errors: kNotFound,

@@ -133,6 +133,9 @@ EngineReport Engine::State::report() {
   EngineReport out;
   out.executor = executor_->report();
   if (auto statistics = journal_->statistics(); statistics.ok()) out.journal = *statistics;
+  if (const auto in_place = journal_->in_place(); !in_place.ok()) {
+    out.journal_failure = in_place.error().message;
+  }
   out.opened = journal_->open_report();
   out.started_ms = started_ms_;
   const MutexLock hold(mutex_);

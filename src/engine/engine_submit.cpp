@@ -147,6 +147,8 @@ Result<Submitted> Engine::State::submit_checked(const Checked& checked) {
   submission.deadline_ms = request.deadline_ms;
   submission.partition_count = checked.partition_count;
   submission.input = *request.input;
+  // As late as can be: what is accepted into files that nobody finds again is lost.
+  if (!checked.joins) CUZK_TRY_STATUS(journal_->in_place());
   CUZK_TRY(const AcceptedJob accepted, journal_->accept(submission));
   if (accepted.acceptance != Acceptance::kJoined) {
     CUZK_TRY_STATUS(give(accepted.job, checked));

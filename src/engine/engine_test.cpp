@@ -1,7 +1,9 @@
 // The engine over a stand-in executor: acceptance, waiting, cancelling, and what it remembers.
 #include "engine/engine.h"
 
+#include <filesystem>
 #include <future>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,6 +36,71 @@ TEST(Engine, ProvesAJobAndKeepsItsResult) {
   EXPECT_EQ(await_end(*engine, "a", milliseconds(0)).record.state, JobState::kCompleted);
   EXPECT_EQ(engine->find("a")->times.total_ms, 5u);
   EXPECT_EQ(engine->report().live_jobs, 0u);
+}
+
+// Goal: what would be lost is not accepted, and what was accepted ends. Method: the folder goes
+// away and comes back while a job is held, then is replaced by a copy of itself.
+TEST(Engine, TakesNoJobsIntoAJournalThatNobodyFindsAgain) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const fs::path journal = folder / "journal", elsewhere = folder / "elsewhere";
+  auto [engine, executor] = open_stand_in(engine_options_in(journal));
+  executor->pause(true);
+  const SharedBytes input = stand_in_input(2, 1, 1);
+  ASSERT_TRUE(engine->submit(stand_in_request("a", input)).ok());
+  EXPECT_EQ(engine->report().journal_failure, "");
+  fs::rename(journal, elsewhere);
+  const auto refused = engine->submit(stand_in_request("b", stand_in_input(1, 0, 2)));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(refused.error().message,
+            (journal / "journal.db").string() +
+                " was removed under the running journal, so a new job would be lost at the next "
+                "start; put it back or start anew");
+  EXPECT_EQ(engine->report().journal_failure, refused.error().message);
+  EXPECT_EQ(engine->find("b").error().kind, ErrorKind::kNotFound);
+  EXPECT_TRUE(engine->submit(stand_in_request("a", input)).ok()) << "it was there before";
+  executor->pause(false);
+  EXPECT_EQ(await_end(*engine, "a").record.state, JobState::kCompleted);
+  EXPECT_EQ(engine->result("a").value(), stand_in_result(*input));
+  fs::rename(elsewhere, journal);
+  EXPECT_EQ(engine->report().journal_failure, "");
+  EXPECT_TRUE(engine->submit(stand_in_request("b", stand_in_input(1, 0, 2))).ok());
+  fs::copy(journal, elsewhere);
+  fs::remove_all(journal);
+  fs::rename(elsewhere, journal);
+  EXPECT_THAT(engine->submit(stand_in_request("c", stand_in_input(1, 0, 3))).error().message,
+              HasSubstr("journal.db was replaced under the running journal"));
+}
+
+TEST(Engine, TheLogOfTheJournalIsAPartOfIt) {
+  const TemporaryFolder folder;
+  auto [engine, executor] = open_stand_in(engine_options_in(folder.path()));
+  ASSERT_TRUE(std::filesystem::remove(folder / "journal.db-wal"));
+  EXPECT_THAT(engine->submit(stand_in_request("a", stand_in_input(1, 0, 1))).error().message,
+              HasSubstr("journal.db-wal was removed"));
+}
+
+// Filling, sweeping and opening anew change none of the files' identities.
+TEST(Engine, AJournalInDailyUseStaysInPlace) {
+  const TemporaryFolder folder;
+  EngineOptions options = engine_options_in(folder.path());
+  options.retention.age_ms_max = 200;
+  options.prune_interval = milliseconds(10);
+  for (int opening = 0; opening < 2; ++opening) {
+    auto [engine, executor] = open_stand_in(options);
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      const auto job = engine->submit(stand_in_request("", stand_in_input(1, 0, seed)));
+      ASSERT_TRUE(job.ok()) << job.error().message;
+    }
+    EXPECT_TRUE(engine->wait_idle(std::chrono::seconds(30)));
+    for (int i = 0; i < 100 && !engine->list({})->empty(); ++i) {
+      std::this_thread::sleep_for(milliseconds(50));
+    }
+    EXPECT_TRUE(engine->list({})->empty()) << "swept";
+    EXPECT_EQ(engine->report().journal_failure, "");
+    EXPECT_TRUE(engine->submit(stand_in_request("", stand_in_input(1, 0, 50))).ok());
+  }
 }
 
 TEST(Engine, MakesAnIdWhereNoneIsGiven) {

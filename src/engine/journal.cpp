@@ -214,6 +214,31 @@ Status Journal::open_store() {
   // The process that ran them is gone, for its lock is ours.
   CUZK_TRY(report_.requeued_count,
            with_reserve([&](auto& store) { return store.requeue_all(now_ms); }));
+  return remember_files(paths);
+}
+
+// While SQLite has them open no other files can have these numbers.
+Status Journal::remember_files(const internal::JournalPaths& paths) {
+  CUZK_TRY(const internal::FileIdentity database, internal::identity_of(paths.database()));
+  opened_.emplace_back(paths.database(), database);
+  // What is committed stands in the log until it is emptied, so that one must not be lost either.
+  // There is none where the file system is not good for one.
+  const auto log = internal::identity_of(paths.log());
+  if (log.ok()) opened_.emplace_back(paths.log(), *log);
+  return base::ok_status();
+}
+
+Status Journal::in_place() const {
+  for (const auto& [path, opened] : opened_) {
+    const auto found = internal::identity_of(path);
+    if (found.ok() && *found == opened) continue;
+    // One that cannot be looked at is not known to be gone.
+    if (!found.ok() && found.error().kind != ErrorKind::kNotFound) continue;
+    return Error{ErrorKind::kUnavailable,
+                 fmt::format("{} was {} under the running journal, so a new job would be lost at "
+                             "the next start; put it back or start anew",
+                             path.string(), found.ok() ? "replaced" : "removed")};
+  }
   return base::ok_status();
 }
 

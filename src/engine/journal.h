@@ -16,20 +16,20 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "engine/journal_files.h"
 #include "engine/journal_record.h"
 
 namespace cuzk::engine {
 
 namespace internal {
-class Ballast;
 class CommitQueue;
 class Database;
-class FolderLock;
 struct PendingChange;
 class Store;
 }  // namespace internal
@@ -67,6 +67,10 @@ class Journal {
   ~Journal();
 
   const OpenReport& open_report() const noexcept { return report_; }
+  // Whether the paths still name the files that are open. When they do not, all functions go on and
+  // nothing that they write is found at the next opening. Waits for no other call. Error
+  // kUnavailable, with the file that was removed or replaced.
+  base::Status in_place() const;
 
   // Takes a job on: from here it is not lost. The same id with the same kind, input and partition
   // count joins the job that is there or, when that failed or was cancelled, queues it for one more
@@ -131,6 +135,8 @@ class Journal {
   base::Result<internal::Database> open_database(std::int64_t now_ms) const;
   // Looks at the files without SQLite, opens or rebuilds, and queues again what ran.
   base::Status open_store() CUZK_REQUIRES(mutex_);
+  // Notes which files SQLite has open.
+  base::Status remember_files(const internal::JournalPaths& paths);
   // Runs a change; on a full disk once more, with the ballast's room.
   template <class Change, class Outcome = std::invoke_result_t<Change, internal::Store&>>
   Outcome with_reserve(Change change) CUZK_REQUIRES(mutex_);
@@ -153,7 +159,8 @@ class Journal {
 
   const JournalOptions options_;
   const std::unique_ptr<internal::FolderLock> lock_;
-  OpenReport report_;  // constant once open() returned
+  OpenReport report_;  // constant once open() returned, and so is what was opened
+  std::vector<std::pair<std::filesystem::path, internal::FileIdentity>> opened_;
   mutable base::Mutex mutex_;
   std::unique_ptr<internal::Store> store_ CUZK_PT_GUARDED_BY(mutex_);
   std::unique_ptr<internal::Ballast> ballast_ CUZK_PT_GUARDED_BY(mutex_);

@@ -40,6 +40,15 @@ void sync_folder(const std::filesystem::path& folder) {
   ::close(descriptor);
 }
 
+Result<FileIdentity> identity_of(const std::filesystem::path& path) {
+  struct stat found = {};
+  if (::stat(path.c_str(), &found) == 0) return FileIdentity{found.st_dev, found.st_ino};
+  const int reason = errno;
+  Error error = file_error(path, "look at it", reason);
+  if (reason == ENOENT || reason == ENOTDIR) error.kind = ErrorKind::kNotFound;
+  return error;
+}
+
 Result<FolderLock> FolderLock::take(const JournalPaths& paths) {
   std::error_code error;
   if (!std::filesystem::exists(paths.folder, error)) {

@@ -1,10 +1,12 @@
-// The journal's folder: names of its files, the lock that keeps a second process out, and the
-// ballast that keeps room for results when the disk is full.
+// The journal's folder: names of its files, the lock that keeps a second process out, which
+// file is which, and the ballast that keeps room for results when the disk is full.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <utility>
+
+#include <sys/types.h>
 
 #include "base/result.h"
 
@@ -30,6 +32,16 @@ void sync_folder(const std::filesystem::path& folder);
 
 // "action: reason of errno", of kind kResourceExhausted when the disk is full, else kIo.
 base::Error file_error(const std::filesystem::path& path, const char* action, int error_number);
+
+// Which file a path names. Whoever has a file open goes on writing into it when it is removed or
+// replaced, and nobody finds by the path what is written then.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+// Errors: kNotFound when the path names nothing, kIo when it cannot be looked at.
+base::Result<FileIdentity> identity_of(const std::filesystem::path& path);
 
 // Holds the folder for this process. The lock goes with the process, however it ends.
 class FolderLock {

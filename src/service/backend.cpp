@@ -24,9 +24,22 @@ base::Result<std::string> engine_kind_named(const Backend& backend, std::string_
       fmt::format("kind '{}' is none of {}", name.substr(0, 64), fmt::join(names, ", "))};
 }
 
-Readiness readiness(const engine::EngineReport& report) {
+void DoorFaults::note(const std::string& sentence) {
+  const std::lock_guard lock(mutex_);
+  if (first_.empty()) first_ = sentence;
+}
+
+std::string DoorFaults::first() const {
+  const std::lock_guard lock(mutex_);
+  return first_;
+}
+
+Readiness readiness(const engine::EngineReport& report, const std::string& door_fault) {
   // First, for an operator asked for it: whoever looks should not search for a broken device.
   if (report.draining) return {false, "draining: what is accepted goes on, nothing new is taken"};
+  // Before the devices: a job that is lost is worse than one that waits.
+  if (!report.journal_failure.empty()) return {false, report.journal_failure};
+  if (!door_fault.empty()) return {false, door_fault};
   const auto& devices = report.executor.devices;
   const bool usable = std::any_of(devices.begin(), devices.end(),
                                   [](const engine::DeviceReport& device) { return device.usable; });

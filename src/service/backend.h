@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,18 @@ struct CircuitRequest {
   base::Bytes witness;  // a .wtns file
 };
 
+// What a door finds wrong with itself while it runs and cannot mend. Thread-safe.
+class DoorFaults {
+ public:
+  // A sentence for people; those after the first are left out.
+  void note(const std::string& sentence);
+  std::string first() const;  // empty: none
+
+ private:
+  mutable std::mutex mutex_;
+  std::string first_;
+};
+
 // Thread-safe functions; all outlive the doors. `engine` is set, and lives longer than they do.
 struct Backend {
   engine::Engine* engine = nullptr;
@@ -69,6 +82,8 @@ struct Backend {
   std::string version;  // of the program, for people
   // Of all doors that were given copies of this.
   std::shared_ptr<AwaitedJobs> awaited = std::make_shared<AwaitedJobs>();
+  // Likewise; health asks for them wherever it is asked.
+  std::shared_ptr<DoorFaults> faults = std::make_shared<DoorFaults>();
 };
 
 // The engine's name of a kind that is given by it or by its public name: status and metrics show
@@ -80,7 +95,8 @@ struct Readiness {
   bool ready = true;
   std::string reason;  // empty when ready
 };
-// Not ready: draining, or no device is usable.
-Readiness readiness(const engine::EngineReport& report);
+// Not ready: draining, a journal whose files are gone, a door with a fault (DoorFaults::first), or
+// no device is usable.
+Readiness readiness(const engine::EngineReport& report, const std::string& door_fault);
 
 }  // namespace cuzk::service

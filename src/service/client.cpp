@@ -117,8 +117,7 @@ class Client::Channel {
  public:
   Channel(const ClientOptions& options, const std::shared_ptr<grpc::ChannelCredentials>& with)
       : options_(options) {
-    channel_ =
-        grpc::CreateCustomChannel(options.address.grpc_target(), with, client_arguments(options));
+    channel_ = grpc::CreateCustomChannel(client_target(options), with, client_arguments(options));
     proving_ = v1::ProvingEngine::NewStub(channel_);
     jobs_ = jobs_wire::JobService::NewStub(channel_);
   }

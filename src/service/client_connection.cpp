@@ -7,35 +7,22 @@
 #include <fmt/format.h>
 #include <grpc/support/log.h>
 
-#include "base/file.h"
+#include "service/pem_file.h"
 
 namespace cuzk::service {
 namespace {
 
-using base::Error;
-using base::ErrorKind;
-
-constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
 constexpr std::size_t kWordsShown = 256;
 // The library's own words.
 constexpr std::string_view kHttp1 = "http1.x server", kNoPong = "keepalive watchdog timeout";
 
-// Empty for an empty path, which the library takes for "none" or for the system's authorities.
-// `mark` stands in a line that a file of its kind has.
-base::Result<std::string> read_pem(const std::filesystem::path& path, std::string_view mark) {
-  if (path.empty()) return std::string();
-  CUZK_TRY(const base::Bytes bytes, base::read_file(path, kPemBytesMax));
-  std::string text(bytes.begin(), bytes.end());
-  if (text.find(mark) == std::string::npos) {
-    return Error{
-        ErrorKind::kMalformed,
-        fmt::format("{}: is no PEM file, for it has no line with \"{}\"", path.string(), mark)};
-  }
-  return text;
-}
-
 bool speaks_tls(const ClientOptions& options) {
   return options.tls || !options.authority.empty() || !options.certificate.empty();
+}
+
+// Without a name to look up, the library needs none of the system's files for it.
+bool is_localhost(const Address& address) {
+  return address.kind == Address::Kind::kTcp && address.host == "localhost";
 }
 
 // From this machine to itself; as a destination the address of all interfaces is this one too.
@@ -51,10 +38,18 @@ base::Result<std::shared_ptr<grpc::ChannelCredentials>> client_credentials(
     const ClientOptions& options) {
   if (!speaks_tls(options)) return grpc::InsecureChannelCredentials();
   grpc::SslCredentialsOptions pem;
-  CUZK_TRY(pem.pem_root_certs, read_pem(options.authority, "BEGIN CERTIFICATE"));
-  CUZK_TRY(pem.pem_cert_chain, read_pem(options.certificate, "BEGIN CERTIFICATE"));
-  CUZK_TRY(pem.pem_private_key, read_pem(options.key, "PRIVATE KEY"));
+  CUZK_TRY(pem.pem_root_certs, read_pem(options.authority, PemKind::kCertificate));
+  CUZK_TRY(pem.pem_cert_chain, read_pem(options.certificate, PemKind::kCertificate));
+  CUZK_TRY(pem.pem_private_key, read_pem(options.key, PemKind::kPrivateKey));
   return grpc::SslCredentials(pem);
+}
+
+// One list of addresses has one family, so the older one is written in the younger; the library
+// takes it for what it is, also where the system has no IPv6.
+std::string client_target(const ClientOptions& options) {
+  const Address& address = options.address;
+  if (!is_localhost(address)) return address.grpc_target();
+  return fmt::format("ipv6:[::ffff:127.0.0.1]:{0},[::1]:{0}", address.port);
 }
 
 grpc::ChannelArguments client_arguments(const ClientOptions& options) {
@@ -62,6 +57,10 @@ grpc::ChannelArguments client_arguments(const ClientOptions& options) {
   // The daemon's limit is its own to tell, with a sentence; here nothing is cut.
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
+  // Certificates and virtual hosts know the daemon by the name that was given.
+  if (is_localhost(options.address)) {
+    arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, options.address.to_string());
+  }
   // http_proxy of the environment names a way to the outside. A proxy would take 127.0.0.1 for
   // itself, and hear the token.
   if (stays_here(options.address)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);

@@ -19,6 +19,10 @@ namespace cuzk::service {
 base::Result<std::shared_ptr<grpc::ChannelCredentials>> client_credentials(
     const ClientOptions& options);
 
+// Where the library is to connect, in its words. `localhost` is this machine whatever a resolver
+// says of it or whether there is one (RFC 6761); both of its addresses are tried.
+std::string client_target(const ClientOptions& options);
+
 // Nothing is cut, a daemon that is gone is noticed, and what stays on this machine takes no proxy.
 grpc::ChannelArguments client_arguments(const ClientOptions& options);
 

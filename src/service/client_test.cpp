@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "service/client_connection.h"
+#include "service/grpc_test_support.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 
@@ -112,6 +113,29 @@ TEST(Client, SaysWhatIsWrongWithAConnection) {
   EXPECT_TRUE(has(unreachable_sentence(plain, "Socket closed"), "no daemon answers"));
   EXPECT_TRUE(has(unreachable_sentence(plain, "Trying to connect an http1.x server"),
                   "speaks HTTP, not gRPC"));
+}
+
+// Goal: the name needs no resolver. Method: a server at each of the machine's addresses alone; the
+// port of the other one refuses. Others' names stay theirs to resolve.
+TEST(Client, LocalhostIsThisMachineWithoutAResolver) {
+  ClientOptions options;
+  options.address = {Address::Kind::kTcp, "localhost", 9820, {}};
+  EXPECT_EQ(client_target(options), "ipv6:[::ffff:127.0.0.1]:9820,[::1]:9820");
+  options.address.host = "localhost.example";
+  EXPECT_EQ(client_target(options), "localhost.example:9820");
+  for (const char* host : {"127.0.0.1", "::1"}) {
+    Config config;
+    config.daemon.listen = {{Address::Kind::kTcp, host, 0, {}}};
+    testing_support::TestDaemon daemon(config);
+    if (!daemon.started().ok() && std::string(host) == "::1") continue;  // no IPv6 here
+    ASSERT_TRUE(daemon.started().ok()) << daemon.started().error().message;
+    options.address = parse_address(daemon.daemon().addresses().at(0)).value();
+    options.address.host = "localhost";
+    const auto client = Client::make(options);
+    ASSERT_TRUE(client.ok()) << client.error().message;
+    const auto status = client.value()->status();
+    EXPECT_TRUE(status.ok()) << host << ": " << status.error().message;
+  }
 }
 
 TEST(Client, FilesThatAreNoPemAreNamed) {

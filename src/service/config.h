@@ -70,6 +70,8 @@ struct Config {
     std::chrono::milliseconds request_timeout{60'000};  // for a whole request to arrive
     std::chrono::milliseconds keep_alive{15'000};
     bool dashboard = true;
+    // Names in lower case that browsers may know the server by, beside localhost and addresses.
+    std::vector<std::string> allowed_hosts;
   } http;
 
   // Bytes of the host's memory.

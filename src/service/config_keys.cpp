@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <iterator>
 
 #include "base/check.h"
@@ -116,6 +117,32 @@ Keys access_keys() {
                                                                  {"never", AuthRequired::kNever}})};
 }
 
+// A name as the header Host has it, without its port; in lower case, as names are compared.
+base::Result<std::string> read_host_name(const ConfigValue& value) {
+  CUZK_TRY(std::string name, value_as<std::string>(value, "a host's name in quotes"));
+  constexpr std::size_t kNameBytesMax = 253;  // RFC 1035
+  const bool odd = std::any_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) == 0 && c != '-' && c != '.' && c != '_';
+  });
+  if (name.empty() || name.size() > kNameBytesMax || odd) {
+    return value_fault(
+        fmt::format("'{}' is no host's name such as \"prover.lan\", without scheme and port",
+                    name.substr(0, 64)));
+  }
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+ConfigKey allowed_hosts_key() {
+  return make_key(
+      "http.allowed_hosts",
+      "Names of this machine in a browser's address beside localhost, e.g. [\"prover.lan\"].",
+      kRestart, CUZK_FIELD(http.allowed_hosts),
+      [](const ConfigValue& value) { return read_list<std::string>(value, read_host_name); },
+      [](const std::vector<std::string>& all) { return show_list(all, quote_toml); });
+}
+
 // Timeouts end at a tenth of a second: shorter ones would cut off clients that do nothing wrong.
 Keys http_keys() {
   return {number_key("http.max_connections",
@@ -129,7 +156,8 @@ Keys http_keys() {
                        CUZK_FIELD(http.request_timeout), milliseconds(100), kDay),
           duration_key("http.keep_alive", "How long an idle connection is kept.", kRestart,
                        CUZK_FIELD(http.keep_alive), kNone, kHour),
-          flag_key("http.dashboard", "The page at /.", kRestart, CUZK_FIELD(http.dashboard))};
+          flag_key("http.dashboard", "The page at /.", kRestart, CUZK_FIELD(http.dashboard)),
+          allowed_hosts_key()};
 }
 
 // Kept as text, since what "auto" is depends on the machine: memory_budget_bytes() says it there. A

@@ -162,6 +162,7 @@ read_timeout = "1s"
 request_timeout = "2s"
 keep_alive = "0s"
 dashboard = false
+allowed_hosts = ["prover.lan", "box"]
 [memory]
 total_budget = "48GiB"
 safety_margin = "1GiB"
@@ -232,6 +233,14 @@ TEST(Config, AllThatIsWrongIsNamedAtOnce) {
   EXPECT_TRUE(has(message, "cuzk.toml:5: there is no key memory.foo"));
 }
 
+TEST(Config, NamesOfHostsAreComparedInLowerCase) {
+  const auto loaded = parse_config("[http]\nallowed_hosts = [\"Prover.LAN\"]", "cuzk.toml");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->config.http.allowed_hosts, std::vector<std::string>{"prover.lan"});
+  EXPECT_TRUE(has(refusal("[http]\nallowed_hosts = \"a:1\""),
+                  "'a:1' is no host's name such as \"prover.lan\", without scheme and port"));
+}
+
 TEST(Config, WrongValuesAreRefused) {
   for (const char* text :
        {"[memory]\ntotal_budget = \"1.5GiBs\"",
@@ -258,6 +267,10 @@ TEST(Config, WrongValuesAreRefused) {
         "[logging]\nlevel = \"info,cuzk=debug\"",
         "[logging]\nlevel = \"INFO\"",
         "[srs]\nload_at_start = [\"\"]",
+        "[http]\nallowed_hosts = [\"\"]",
+        "[http]\nallowed_hosts = [\"prover.lan:9821\"]",
+        "[http]\nallowed_hosts = [\"http://prover.lan\"]",
+        "[http]\nallowed_hosts = [\"*\"]",
         "[journal]\nretention_age = \"0s\"",
         "circuits = 5",
         "circuits = [5]",

@@ -53,6 +53,10 @@ std::vector<std::string> Daemon::addresses() const {
   return all;
 }
 
+Readiness Daemon::readiness() const {
+  return service::readiness(backend_.engine->report(), backend_.faults->first());
+}
+
 // The door sees what is really in force, not what was wished for.
 ReloadPlan Daemon::reload(const Config& wanted) {
   ReloadPlan plan = plan_reload(config_, wanted);

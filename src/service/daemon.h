@@ -47,6 +47,8 @@ class Daemon {
   // All doors, or none and an error. Called once. An error leaves the engine running.
   base::Status start();
   std::vector<std::string> addresses() const;
+  // Whether new work can be done, by the engine and by the doors.
+  Readiness readiness() const;
   // What changed and what needs a restart (plan_reload).
   ReloadPlan reload(const Config& wanted);
   void drain();

@@ -3,16 +3,16 @@
 #include "service/grpc_credentials.h"
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
-#include "base/file.h"
+#include "service/pem_file.h"
 
 namespace cuzk::service {
 namespace {
@@ -22,31 +22,17 @@ using base::ErrorKind;
 
 // How late a renewed certificate is seen.
 constexpr unsigned kReadAgainSeconds = 10;
-// A list of all authorities that a system trusts has about a quarter of this.
-constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
 
-// `mark` is a line that a file of its kind has. Whether what it frames is right the library says.
-base::Result<std::string> read_pem(const std::filesystem::path& path, std::string_view mark) {
-  CUZK_TRY(const base::Bytes bytes, base::read_file(path, kPemBytesMax));
-  std::string text(bytes.begin(), bytes.end());
-  if (text.find(mark) == std::string::npos) {
-    return Error{
-        ErrorKind::kMalformed,
-        fmt::format("{}: is no PEM file, for it has no line with \"{}\"", path.string(), mark)};
-  }
-  return text;
-}
+}  // namespace
 
-// Whether the three belong together, as the library sees it. It says only yes or no, so the
-// sentence names all that was tried.
-base::Status try_files(const Config::Tls& tls) {
+// The library says only yes or no, so the sentence names all that was tried.
+base::Status try_tls_files(const Config::Tls& tls) {
+  if (!tls.enabled()) return base::ok_status();
   grpc::SslServerCredentialsOptions options;
-  CUZK_TRY(std::string key, read_pem(tls.key, "PRIVATE KEY"));
-  CUZK_TRY(std::string certificate, read_pem(tls.certificate, "BEGIN CERTIFICATE"));
+  CUZK_TRY(std::string key, read_pem(tls.key, PemKind::kPrivateKey));
+  CUZK_TRY(std::string certificate, read_pem(tls.certificate, PemKind::kCertificate));
   options.pem_key_cert_pairs.push_back({std::move(key), std::move(certificate)});
-  if (!tls.client_ca.empty()) {
-    CUZK_TRY(options.pem_root_certs, read_pem(tls.client_ca, "BEGIN CERTIFICATE"));
-  }
+  CUZK_TRY(options.pem_root_certs, read_pem(tls.client_ca, PemKind::kCertificate));
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort("127.0.0.1:0", grpc::SslServerCredentials(options), &port);
@@ -60,12 +46,10 @@ base::Status try_files(const Config::Tls& tls) {
                                : " (or " + tls.client_ca.string() + " is no certificate)")};
 }
 
-}  // namespace
-
 // The trial is of the moment: what becomes of the files later the library sees by itself.
 base::Result<std::shared_ptr<grpc::ServerCredentials>> tcp_credentials(const Config::Tls& tls) {
   if (!tls.enabled()) return grpc::InsecureServerCredentials();
-  CUZK_TRY_STATUS(try_files(tls));
+  CUZK_TRY_STATUS(try_tls_files(tls));
   namespace security = grpc::experimental;
   const auto files = std::make_shared<security::FileWatcherCertificateProvider>(
       tls.key.string(), tls.certificate.string(), tls.client_ca.string(), kReadAgainSeconds);

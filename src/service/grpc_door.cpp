@@ -14,8 +14,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <google/protobuf/stubs/logging.h>
-#include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/service_type.h>
@@ -28,6 +26,7 @@
 #include "service/grpc_core.h"
 #include "service/grpc_credentials.h"
 #include "service/grpc_jobs.h"
+#include "service/grpc_library_log.h"
 #include "service/unix_socket.h"
 
 namespace cuzk::service {
@@ -77,28 +76,6 @@ void set_limits(grpc::ServerBuilder& builder, const Config& config, std::uint64_
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 2);
 }
 
-// Lines of the libraries about what clients do wrong go where ours go, and only when asked for.
-// Errors of the library are mostly of clients that go away, so they are no errors of ours.
-// But for one: after it the library closes that listener for good, and only a restart opens it.
-void log_library_line(gpr_log_func_args* line) {
-  const bool is_error = line->severity == GPR_LOG_SEVERITY_ERROR;
-  if (is_error && std::string_view(line->message).starts_with("Failed accept4")) {
-    base::log(base::LogLevel::kError,
-              fmt::format("gRPC takes no new connection any more at one of its addresses ({}); "
-                          "start the daemon anew, with more open files",
-                          line->message));
-    return;
-  }
-  base::log(is_error ? base::LogLevel::kInfo : base::LogLevel::kDebug,
-            std::string("grpc: ") + line->message);
-}
-
-// For the whole process, since the libraries know only one place for their lines.
-void quiet_libraries() {
-  gpr_set_log_function(log_library_line);
-  google::protobuf::SetLogHandler(nullptr);  // says what grpc_message.cpp says anyway
-}
-
 // The server over a GrpcCore. Its own thread looks at the engine's health once a second; all else
 // happens in threads of gRPC and in the core's lanes. stopped_ is the mutex's; draining_ and the
 // health service take calls from any thread.
@@ -132,6 +109,8 @@ class GrpcDoor final : public Door {
   base::Status listen();
   base::Status after_listening(const std::vector<Listener>& listeners);
   void set_serving(bool serving);
+  // Whether new work can be done, a listener that the library closed counted in.
+  Readiness look();
   // The loop of health_, until stop().
   void watch_health();
 
@@ -141,6 +120,7 @@ class GrpcDoor final : public Door {
   std::unique_ptr<grpc::Server> server_;
   std::vector<SocketPlace> places_;  // of unix sockets; the library removes those when it ends
   std::vector<std::string> addresses_;
+  std::uint64_t closed_before_ = 0;  // listeners of the process, when ours were opened
   std::atomic<bool> draining_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -215,11 +195,12 @@ base::Status GrpcDoor::after_listening(const std::vector<Listener>& listeners) {
 
 // Tokens before sockets: there is no moment in which anybody may call.
 base::Status GrpcDoor::start() {
-  quiet_libraries();
+  take_library_lines();
+  closed_before_ = closed_listener_count();
   CUZK_TRY_STATUS(read_guard(config_));
   CUZK_TRY_STATUS(listen());
   // At once and not a second later: whoever started us asks as soon as the port is open.
-  set_serving(readiness(core_.backend.engine->report()).ready);
+  set_serving(look().ready);
   CUZK_ASSERT(!health_.joinable());
   health_ = std::thread([this] { watch_health(); });
   return base::ok_status();
@@ -241,6 +222,17 @@ void GrpcDoor::set_serving(bool serving) {
   for (const char* service : kServices) health->SetServingStatus(service, serving);
 }
 
+// Others may be at other addresses, so it is told to all doors: HTTP and the metrics are how an
+// operator hears of it.
+Readiness GrpcDoor::look() {
+  if (closed_listener_count() > closed_before_) {
+    core_.backend.faults->note(
+        "grpc listener is closed: no new connection is taken at one of its addresses; start the "
+        "daemon anew, with more open files");
+  }
+  return readiness(core_.backend.engine->report(), core_.backend.faults->first());
+}
+
 // What changes by itself: a device that is lost, an executor that does not start again.
 void GrpcDoor::watch_health() {
   std::unique_lock lock(mutex_);
@@ -248,7 +240,7 @@ void GrpcDoor::watch_health() {
   while (!changed_.wait_for(lock, kHealthInterval, [this] { return stopped_; })) {
     // A report may take its time; stop() need not wait for it to say that it wants an end.
     lock.unlock();
-    const Readiness now = readiness(core_.backend.engine->report());
+    const Readiness now = look();
     const bool serving = now.ready && !draining_;
     // A line for each time that it turns, not one a second.
     if (!serving && before && !draining_) {

@@ -20,10 +20,12 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "service/grpc_library_log.h"
 #include "service/grpc_test_support.h"
 #include "service/http_test_support.h"
 #include "service/proto/proving.grpc.pb.h"
@@ -102,8 +104,8 @@ bool eventually(Done done) {
   return false;
 }
 
-int connect_raw(const std::filesystem::path& path) {
-  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+int connect_raw(const std::filesystem::path& path,
+                int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.string().size());
@@ -387,6 +389,67 @@ TEST(GrpcFault, TheLastOfSeveralClientsTakesTheJobAlong) {
     const auto job = daemon.engine().find("held");
     return job.ok() && job->record.state == engine::JobState::kCancelled;
   }));
+}
+
+// This process opens no file while one of these lives.
+class NoFiles {
+ public:
+  NoFiles() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    rlimit none = before_;
+    none.rlim_cur = 3;
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  NoFiles(const NoFiles&) = delete;
+  NoFiles& operator=(const NoFiles&) = delete;
+  ~NoFiles() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+ private:
+  rlimit before_ = {};
+};
+
+// Goal: a daemon that is deaf is not healthy. Method: the library accepts a connection when no file
+// can be opened; it closes its listener then. Who was connected before is served and told.
+TEST(GrpcFault, AListenerThatTheLibraryClosedIsNotHealthy) {
+  TestDaemon daemon;
+  ASSERT_TRUE(daemon.started().ok());
+  Config http_config;
+  http_config.daemon.status_listen = Address{Address::Kind::kUnix, "", 0, daemon.folder() / "http"};
+  const auto http = make_http_door(http_config, daemon.backend());
+  ASSERT_TRUE(http->start().ok());
+  const auto get = [&](const std::string& path) {
+    RawClient client(*http_config.daemon.status_listen);
+    client.send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    return client.receive();
+  };
+  ASSERT_EQ(get("/healthz").status, 200);
+  const auto before = channel_to(daemon.target());
+  std::string health;
+  ASSERT_TRUE(raw_call(before, kHealth, "", &health).ok());
+  EXPECT_EQ(health, "\x08\x01") << "SERVING";
+  const int late = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const std::uint64_t closed = closed_listener_count();
+  {
+    const NoFiles none;
+    connect_raw(daemon.socket(), late);
+    EXPECT_TRUE(eventually([&] { return closed_listener_count() > closed; }));
+  }
+  ASSERT_TRUE(eventually([&] { return !daemon.daemon().readiness().ready; }));
+  for (const char* path : {"/healthz", "/readyz"}) {
+    EXPECT_EQ(get(path).status, 503) << path;
+    EXPECT_EQ(get(path).body.rfind("grpc listener is closed", 0), 0U) << get(path).body;
+  }
+  EXPECT_EQ(get("/api/v1/dashboard").json()["not_ready_reason"],
+            daemon.daemon().readiness().reason);
+  EXPECT_TRUE(eventually([&] {
+    health.clear();
+    return raw_call(before, kHealth, "", &health).ok() && health == "\x08\x02";
+  })) << "NOT_SERVING";
+  ::close(late);
+  http->stop(std::chrono::milliseconds(0));
+  TestDaemon other;
+  ASSERT_TRUE(other.started().ok());
+  EXPECT_TRUE(other.daemon().readiness().ready) << "what was before it does not count";
 }
 
 std::size_t thread_count() {

@@ -181,7 +181,8 @@ class HttpDoor : public Door {
       const auto made = report();
       if (!made.ok()) return error_reply(made.error());
       const StatusReport& status = *made.value();
-      const StatusFacts facts{backend_.version, status.context.now_ms, backend_.public_kind_name};
+      const StatusFacts facts{backend_.version, status.context.now_ms, backend_.public_kind_name,
+                              status.context.door_fault};
       return base::Result<HttpReply>(make(request, status.engine, facts)).value();
     };
   }
@@ -197,6 +198,7 @@ class HttpDoor : public Door {
     // Whoever listens where others come is known by names that we cannot guess.
     const Address& address = *config_.daemon.status_listen;
     if (!address.is_local() && address.kind == Address::Kind::kTcp) setup.any_host = true;
+    setup.allowed_hosts = config_.http.allowed_hosts;
     setup.routes = job_routes(backend_, waits_, keys_, [this] { return await_max_.load(); });
     for (auto& route : state_routes()) setup.routes.push_back(std::move(route));
     if (config_.http.dashboard) add_dashboard(setup.routes);
@@ -220,18 +222,19 @@ class HttpDoor : public Door {
                         return reply;
                       }});
     routes.push_back({"GET", "/readyz",
-                      reported([](const HttpRequest&, const auto& engine, const auto&) {
-                        const Readiness state = readiness(engine);
+                      reported([](const HttpRequest&, const auto& engine, const auto& facts) {
+                        const Readiness state = readiness(engine, facts.door_fault);
                         return plain(state.ready, state.ready ? "ready" : state.reason);
                       }),
                       true});
-    routes.push_back({"GET", "/healthz",
-                      reported([](const HttpRequest&, engine::EngineReport engine, const auto&) {
-                        engine.draining = false;  // who drains is healthy
-                        const Readiness state = readiness(engine);
-                        return plain(state.ready, state.ready ? "ok" : state.reason);
-                      }),
-                      true});
+    routes.push_back(
+        {"GET", "/healthz",
+         reported([](const HttpRequest&, engine::EngineReport engine, const auto& facts) {
+           engine.draining = false;  // who drains is healthy
+           const Readiness state = readiness(engine, facts.door_fault);
+           return plain(state.ready, state.ready ? "ok" : state.reason);
+         }),
+         true});
     return routes;
   }
 

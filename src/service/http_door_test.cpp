@@ -34,6 +34,24 @@ TEST(HttpDoor, ADaemonWithoutDevicesIsNeitherHealthyNorReady) {
   EXPECT_EQ(daemon.get("/readyz").status, 503);
 }
 
+TEST(HttpDoor, ADaemonWhoseJournalIsGoneTakesNothingAndEndsWhatRuns) {
+  HttpTestDaemon daemon;
+  ASSERT_EQ(daemon.submit("a", script(1, 0, End::kHold, 1)).status, 202);
+  std::filesystem::remove_all(daemon.folder() / "journal");
+  const Answer refused = daemon.submit("b", script(1, 0, End::kProof, 2));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(refused.body.find("journal.db was removed under the running journal"),
+            std::string::npos)
+      << refused.body;
+  for (const char* path : {"/healthz", "/readyz"}) {
+    EXPECT_EQ(daemon.get(path).status, 503) << path;
+    EXPECT_NE(daemon.get(path).body.find("journal.db was removed"), std::string::npos) << path;
+  }
+  daemon.executor().release_held();
+  EXPECT_EQ(daemon.get("/api/v1/jobs/a/wait?timeout=1m").json()["state"], "completed");
+  EXPECT_EQ(daemon.get("/api/v1/jobs/a/result").status, 200);
+}
+
 TEST(HttpDoor, WhoDrainsIsHealthyAndNotReady) {
   HttpTestDaemon daemon;
   daemon.engine().drain();
@@ -290,6 +308,37 @@ TEST(HttpDoor, PagesOfOtherSitesAreRefused) {
   EXPECT_EQ(with("POST", "Host: localhost:1\r\nOrigin: http://localhost:1\r\n"), 404);
   EXPECT_EQ(with("POST", "Host: 127.0.0.1:1\r\n"), 404);
   EXPECT_EQ(with("POST", "Host: [::1]:1\r\n"), 404);
+}
+
+TEST(HttpDoor, AHostThatIsNotKnownIsNamedWithTheKeyThatAddsIt) {
+  Config config = HttpTestDaemon::quick_config();
+  config.http.allowed_hosts = {"prover.lan", "box"};
+  const HttpTestDaemon daemon(config);
+  ASSERT_TRUE(daemon.started().ok()) << daemon.started().error().message;
+  const auto with = [&](const std::string& host, const std::string& more = "") {
+    RawClient client(daemon.address());
+    client.send("POST /api/v1/jobs/a/cancel HTTP/1.1\r\nContent-Length: 0\r\nHost: " + host +
+                "\r\n" + more + "\r\n");
+    return client.receive();
+  };
+  for (const char* known : {"prover.lan", "prover.lan:9821", "Prover.LAN:1", "box", "LOCALHOST"}) {
+    EXPECT_EQ(with(known).status, 404) << known;
+  }
+  EXPECT_EQ(with("prover.lan:1", "Origin: http://prover.lan:1\r\n").status, 404);
+  const Answer unknown = with("Miner.lan:9821");
+  EXPECT_EQ(unknown.status, 403);
+  EXPECT_EQ(unknown.json()["error"]["message"],
+            "Host \"miner.lan\" is none of this daemon's names (localhost, an address in numbers, "
+            "prover.lan, box), as with a page of another site that was given its address; "
+            "http.allowed_hosts adds a name");
+  EXPECT_EQ(with("prover.lan.evil.example").status, 403);
+  EXPECT_EQ(with("x.prover.lan").status, 403);
+  const Answer page = with("box", "Origin: http://evil.example\r\n");
+  EXPECT_EQ(page.status, 403);
+  EXPECT_EQ(page.json()["error"]["message"],
+            "the request comes from a page of another site: Origin is \"http://evil.example\", "
+            "expected \"http://box\"");
+  EXPECT_LT(with(std::string(2000, 'a')).body.size(), 600U) << "quoted, but not whole";
 }
 
 TEST(HttpDoor, TokensAreAskedOfThoseWhoNeedThem) {

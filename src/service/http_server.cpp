@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -25,6 +26,8 @@ using httplib::Response;
 
 // So that no client keeps a place for ever, however busy it is.
 constexpr std::size_t kRequestsPerConnectionMax = 10'000;
+// Of what a client sent, in a sentence.
+constexpr std::size_t kQuotedMax = 128;
 
 // What the current thread serves. The library gives handlers its request and nothing of ours.
 // t_must_close: what is on the connection after this answer cannot be told from a request.
@@ -77,6 +80,12 @@ void refuse(int status, std::string sentence, Response& response) {
 std::string_view host_of(std::string_view header) {
   if (header.starts_with('[')) return header.substr(0, header.find(']') + 1);
   return header.substr(0, header.find(':'));
+}
+
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
 }
 
 // A name server cannot be made to lie about a literal.
@@ -270,16 +279,39 @@ class HttpServer::Library : public httplib::Server {
   // A page of others, open in a browser on this machine, may send requests here without a token.
   // The browser says so itself, by Host (of a name that was turned to our address) and by Origin
   // (of a page that sends what changes something).
-  bool comes_from_elsewhere(const Request& request) const {
-    // Programs may leave it out; browsers never do.
+  // Nothing, or a sentence that says what to do about it: with a name that only our configuration
+  // does not know, it is no such page.
+  std::optional<std::string> refuse_site(const Request& request) const {
     const std::string host = request.get_header_value("Host");
-    const std::string_view name = host_of(host);
-    const bool known =
-        setup_.any_host || name.empty() || name == "localhost" || is_literal_address(name);
-    if (!known) return true;
+    if (const std::string name = in_lower_case(host_of(host)); !is_own_name(name)) {
+      return fmt::format(
+          "Host \"{}\" is none of this daemon's names ({}), as with a page of another site that "
+          "was "
+          "given its address; http.allowed_hosts adds a name",
+          name.substr(0, kQuotedMax), own_names());
+    }
     const std::string origin = request.get_header_value("Origin");
-    return request.method != "GET" && request.method != "HEAD" && !origin.empty() &&
-           origin != "http://" + host && origin != "https://" + host;
+    const bool changes = request.method != "GET" && request.method != "HEAD";
+    if (!changes || origin.empty() || origin == "http://" + host || origin == "https://" + host) {
+      return std::nullopt;
+    }
+    return fmt::format(
+        "the request comes from a page of another site: Origin is \"{}\", expected \"http://{}\"",
+        origin.substr(0, kQuotedMax), host.substr(0, kQuotedMax));
+  }
+
+  // Programs may leave it out; browsers never do.
+  bool is_own_name(const std::string& name) const {
+    const auto& more = setup_.allowed_hosts;
+    return setup_.any_host || name.empty() || name == "localhost" || is_literal_address(name) ||
+           std::find(more.begin(), more.end(), name) != more.end();
+  }
+
+  // For people; told to nobody who has no token where one is asked for.
+  std::string own_names() const {
+    std::string names = "localhost, an address in numbers";
+    for (const std::string& name : setup_.allowed_hosts) names += ", " + name;
+    return names;
   }
 
   // What comes before any route, in this order: the form of the message, then who asks, then for
@@ -302,8 +334,8 @@ class HttpServer::Library : public httplib::Server {
     } else if (const auto refused = refuse_caller(request); refused && !is_public) {
       refuse(401, *refused, response);
       response.set_header("WWW-Authenticate", "Bearer");
-    } else if (!is_public && comes_from_elsewhere(request)) {
-      refuse(403, "the request comes from a page of another site", response);
+    } else if (const auto foreign = refuse_site(request); foreign && !is_public) {
+      refuse(403, *foreign, response);
     } else if (found.route == nullptr) {
       refuse_path(request, found, response);
     } else if (const auto taken = check_parameters(*found.route, query_of(request)); !taken.ok()) {

@@ -25,6 +25,8 @@ struct HttpServerSetup {
   // False: browsers may know this server as localhost or by a literal address only. A page of
   // others that was given our address by its name server shows another Host.
   bool any_host = false;
+  // Names beside those, in lower case (http.allowed_hosts).
+  std::vector<std::string> allowed_hosts;
   std::function<void(int status)> count;  // of every answer
 };
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "service/backend.h"
+
 namespace cuzk::service {
 namespace {
 
@@ -197,6 +199,7 @@ Json overview_json(const engine::EngineReport& report, const StatusFacts& facts)
   out["started_ms"] = report.started_ms;
   out["version"] = facts.version;
   out["draining"] = report.draining;
+  out["not_ready_reason"] = readiness(report, facts.door_fault).reason;
   out["memory"] = memory_json(report);
   out["memory"]["peak_bytes"] = executor.ledger.total.peak_bytes;
   out["memory"]["waiting_requests"] = executor.counts.waiting_for_memory;

@@ -18,6 +18,7 @@ struct StatusFacts {
   std::string version;
   std::int64_t now_ms = 0;  // since the epoch
   std::function<std::string(std::string_view)> public_kind;
+  std::string door_fault = {};  // DoorFaults::first
 };
 
 // GET /status. Member names and meanings of the Rust daemon; what is ours beside them is in

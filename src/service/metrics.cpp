@@ -14,6 +14,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "base/check.h"
+#include "service/backend.h"
 #include "service/metrics_clock.h"
 #include "service/metrics_families.h"
 #include "service/process_facts.h"
@@ -157,7 +158,7 @@ void Metrics::count_answer(std::string_view protocol, std::string_view code) {
 }
 
 // Two scrapes at once are one after the other, or their counters would be counted twice.
-std::string Metrics::text(const engine::EngineReport& report) {
+std::string Metrics::text(const engine::EngineReport& report, const std::string& door_fault) {
   std::vector<prometheus::MetricFamily> all;
   {
     const std::lock_guard lock(state_->mutex);
@@ -172,6 +173,8 @@ std::string Metrics::text(const engine::EngineReport& report) {
     families.gauge("process_open_fds", "Open files and connections of the daemon.",
                    static_cast<double>(process.open_files));
     families.counter("process_cpu_seconds_total", "CPU time of the daemon.", process.cpu_s);
+    families.gauge("cuzk_ready", "1: new jobs are taken and can be proved, as /readyz says.",
+                   readiness(report, door_fault).ready ? 1 : 0);
     add_report(report, state_->names.public_kind, now_s(), families);
     all = families.take();
   }

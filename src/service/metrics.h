@@ -41,8 +41,8 @@ class Metrics {
   // An answer of the HTTP door or of gRPC; `code` as the protocol has it ("200", "NOT_FOUND").
   void count_answer(std::string_view protocol, std::string_view code);
 
-  // All families, with what `report` says now.
-  std::string text(const engine::EngineReport& report);
+  // All families, with what `report` says now. `door_fault`: DoorFaults::first.
+  std::string text(const engine::EngineReport& report, const std::string& door_fault = {});
 
  private:
   struct State;

@@ -120,6 +120,15 @@ TEST(MetricsText, ShowsWhatTheReportSays) {
   }
 }
 
+TEST(MetricsText, ReadyIsWhatTheProbeSays) {
+  Metrics metrics({"1.0", "abc", "g++"}, names());
+  engine::EngineReport report = sample_report();
+  EXPECT_TRUE(has_line(metrics.text(report), "cuzk_ready 1"));
+  EXPECT_TRUE(has_line(metrics.text(report, "a door is closed"), "cuzk_ready 0"));
+  report.draining = true;
+  EXPECT_TRUE(has_line(metrics.text(report), "cuzk_ready 0"));
+}
+
 TEST(MetricsText, TimesEachStageOfAJob) {
   Metrics metrics({}, names());
   run_job(metrics, "a", JobState::kCompleted);

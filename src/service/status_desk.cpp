@@ -97,6 +97,7 @@ StatusReport make_status_report(const Backend& backend, std::uint64_t max_messag
                               .count();
   report.context.daemon_rss_bytes = base::resident_bytes().value_or(0);
   report.context.version = backend.version;
+  report.context.door_fault = backend.faults->first();
   report.context.public_kind_name = backend.public_kind_name;
   return report;
 }

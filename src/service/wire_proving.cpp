@@ -243,7 +243,7 @@ void fill(const engine::EngineReport& report, const StatusContext& context,
   fill_memory(report.executor, context, message);
   message.set_max_message_bytes(context.max_message_bytes);
   message.set_draining(report.draining);
-  const Readiness ready = readiness(report);
+  const Readiness ready = readiness(report, context.door_fault);
   message.set_ready(ready.ready);
   message.set_not_ready_reason(ready.reason);
   message.set_version(context.version);

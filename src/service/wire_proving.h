@@ -38,6 +38,7 @@ struct StatusContext {
   std::int64_t now_ms = 0;  // since the epoch
   std::uint64_t daemon_rss_bytes = 0;
   std::string version;
+  std::string door_fault;  // DoorFaults::first
   // Kind and request id of the jobs that run, by the number that executors know them by.
   struct RunningJob {
     std::string request_id, kind;

@@ -4,7 +4,6 @@
 // daemon answers to other clients is for daemon_test.cpp and curio_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netdb.h>
 
 #include "tests/end_to_end/daemon.h"
 #include "tests/support/data.h"
@@ -156,20 +155,11 @@ TEST_F(ClientCommands, ErrorsAreSentencesWithExitCodes) {
   EXPECT_THAT(other_door.err, HasSubstr(http + " speaks HTTP, not gRPC"));
 }
 
-// Bare containers have no /etc/hosts, and no resolver that knows the name without it.
-bool knows_localhost() {
-  addrinfo* found = nullptr;
-  if (::getaddrinfo("localhost", nullptr, nullptr, &found) != 0) return false;
-  ::freeaddrinfo(found);
-  return true;
-}
-
 // A server has a proxy for the world outside; a daemon on the same machine is not reached by it,
 // and the token is not its to hear.
 TEST_F(ClientCommands, AProxyOfTheEnvironmentIsNotAskedForThisMachine) {
   const std::string port = daemon_->port_after("listening on 127.0.0.1:");
   for (const std::string host : {"127.0.0.1:", "localhost:", ":"}) {
-    if (host == "localhost:" && !knows_localhost()) continue;
     const CommandResult status = run_program(
         "env", {"http_proxy=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1",
                 "grpc_proxy=http://127.0.0.1:1", CUZK_COMMAND, "status", "--addr", host + port});
@@ -191,6 +181,24 @@ TEST_F(ClientCommands, TroubleWithTlsIsOneSentenceThatNamesTheFlag) {
   const std::string broken = scratch_.file("broken.pem");
   write_text(broken, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
   EXPECT_THAT(refused({"--tls-ca", broken}), HasSubstr("--tls-ca"));
+}
+
+// By number and by the name that needs no resolver; the certificate has both.
+TEST(ClientOverTls, KnowsADaemonByItsNameOnThisMachine) {
+  const TemporaryFolder scratch;
+  make_certificate(scratch.path(), "server");
+  DaemonProcess daemon(
+      scratch.path(),
+      "[daemon]\nlisten = \"127.0.0.1:0\"\nstatus_listen = \"off\"\n[journal]\n"
+      "folder = \"" +
+          scratch.file("journal") + "\"\n[gpus]\ncpu = \"only\"\n[tls]\ncertificate = \"" +
+          scratch.file("server.crt") + "\"\nkey = \"" + scratch.file("server.key") + "\"\n");
+  const std::string port = daemon.port_after("listening on 127.0.0.1:");
+  for (const std::string host : {"localhost:", "127.0.0.1:"}) {
+    const CommandResult status = run_program(
+        CUZK_COMMAND, {"status", "--addr", host + port, "--tls-ca", scratch.file("server.crt")});
+    EXPECT_EQ(status.exit_code, 0) << host << status.err;
+  }
 }
 
 TEST_F(ClientCommands, LoadIsMeasuredAndCounted) {
@@ -259,6 +267,49 @@ TEST(ConfigCommand, SaysWhetherADaemonWouldStart) {
   const CommandResult no_folder = run_program(CUZK_COMMAND, {"config", "check", file});
   EXPECT_EQ(no_folder.exit_code, 2) << no_folder.out;
   EXPECT_THAT(no_folder.err, HasSubstr("journal.folder: " + file + ": cannot be made a folder"));
+}
+
+// What a check of a configuration says, and that the daemon says the same and ends with it.
+std::string refused_by_both(const TemporaryFolder& scratch, const std::string& toml) {
+  const std::string file = scratch.file("refused.toml");
+  write_text(file,
+             "[daemon]\nlisten = \"127.0.0.1:0\"\nstatus_listen = \"off\"\n[journal]\nfolder = \"" +
+                 scratch.file("journal") + "\"\n[gpus]\ncpu = \"only\"\n" + toml);
+  const CommandResult check = run_program(CUZK_COMMAND, {"config", "check", file});
+  expect_one_sentence(check);
+  const CommandResult daemon = run_program(CUZK_COMMAND, {"daemon", "--config", file});
+  EXPECT_EQ(daemon.exit_code, 2) << daemon.err;
+  EXPECT_THAT(daemon.err, ::testing::EndsWith(check.err));
+  return check.err;
+}
+
+TEST(ConfigCommand, FilesOfTlsAreTriedAsTheDaemonTriesThem) {
+  const TemporaryFolder scratch;
+  for (const char* name : {"server", "other"}) make_certificate(scratch.path(), name);
+  const auto tls = [&](const std::string& certificate, const std::string& key,
+                       const std::string& more = "") {
+    return "[tls]\ncertificate = \"" + scratch.file(certificate) + "\"\nkey = \"" +
+           scratch.file(key) + "\"\n" + more;
+  };
+  write_text(scratch / "fine.toml", tls("server.crt", "server.key"));
+  const CommandResult fine =
+      run_program(CUZK_COMMAND, {"config", "check", scratch.file("fine.toml")});
+  EXPECT_EQ(fine.exit_code, 0) << fine.err;
+  EXPECT_EQ(fine.err, "");
+  EXPECT_THAT(refused_by_both(scratch, tls("server.crt", "other.key")),
+              HasSubstr(scratch.file("server.crt") + " and " + scratch.file("other.key") +
+                        ": are no certificate and its key"));
+  EXPECT_THAT(refused_by_both(scratch, tls("server.key", "server.key")),
+              HasSubstr("is no PEM file, for it has no line with \"BEGIN CERTIFICATE\""));
+  EXPECT_THAT(refused_by_both(scratch, tls("none.crt", "server.key")),
+              HasSubstr(scratch.file("none.crt")));
+  write_text(scratch / "broken.crt",
+             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+  EXPECT_THAT(refused_by_both(scratch, tls("broken.crt", "server.key")),
+              HasSubstr("are no certificate and its key"));
+  EXPECT_THAT(refused_by_both(scratch, tls("server.crt", "server.key",
+                                           "client_ca = \"" + scratch.file("none.ca") + "\"\n")),
+              HasSubstr(scratch.file("none.ca")));
 }
 
 TEST(ConfigCommand, PrintsWhatADaemonWouldUse) {

@@ -117,9 +117,9 @@ inline std::optional<std::string> find_grpcjs() {
 }
 
 // Curio's proto file: CUZK_FOREIGN_PROTO, or where tools/setup_curio_proto.sh puts it; ours, which
-// has the same fields and more, where neither is there.
-inline std::string curio_proto() {
-  if (const char* given = std::getenv("CUZK_FOREIGN_PROTO")) return given;
+// has the same fields and more, where neither is there. A variable that is empty is not set.
+inline std::string curio_proto(const char* given = std::getenv("CUZK_FOREIGN_PROTO")) {
+  if (given != nullptr && *given != '\0') return given;
   if (const char* home = std::getenv("HOME")) {
     const fs::path kept = fs::path(home) / ".cache/cuzk/curio-e0294b0f/proving.proto";
     if (fs::exists(kept)) return kept.string();

@@ -60,6 +60,13 @@ std::string params_file(const TemporaryFolder& scratch, const std::string& endin
   return "";
 }
 
+// Scripts pass variables on that nobody has set.
+TEST(Daemon, AnEmptyVariableNamesNoProtoFile) {
+  EXPECT_EQ(curio_proto("given.proto"), "given.proto");
+  EXPECT_TRUE(fs::exists(curio_proto("")));
+  EXPECT_EQ(curio_proto(""), curio_proto(nullptr));
+}
+
 TEST(Daemon, ServesTheIndependentClientOverTcpUnixAndTls) {
   CUZK_GRPCJS_OR_SKIP(modules);
   CUZK_DATA_OR_SKIP(instance, "upstream/instance1/instance.json");

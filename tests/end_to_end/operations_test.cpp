@@ -341,11 +341,28 @@ TEST_F(Operations, OneThatHearsNobodyAnyMoreSaysSo) {
   const std::string program = scratch_.file("cuzk-of-few-files");
   write_text(program, "#!/bin/sh\nulimit -n 64\nexec " CUZK_COMMAND " \"$@\"\n");
   fs::permissions(program, fs::perms::owner_all);
-  DaemonProcess daemon(scratch_.path(), toml("", cpu_only()), program);
+  DaemonProcess daemon(scratch_.path(), toml("exit_when_unhealthy = true\n", cpu_only()), program);
   const std::vector<int> crowd = crowd_of(100);
   EXPECT_TRUE(daemon.wait_for("gRPC takes no new connection any more"));
   for (const int one : crowd) ::close(one);
+  EXPECT_EQ(daemon.wait_exit(), 2) << "its supervisor starts it anew";
+  EXPECT_THAT(daemon.log(), HasSubstr("error: grpc listener is closed"));
+  daemon.start();
+  EXPECT_EQ(submit("a", {"--wait"}).exit_code, 0) << daemon.log();
   EXPECT_EQ(daemon.stop(), 0);
+}
+
+TEST_F(Operations, OneWhoseStateFolderIsRemovedTakesNoJobsAndStartsAnew) {
+  DaemonProcess daemon(scratch_.path(), toml("exit_when_unhealthy = true\n", cpu_only()));
+  ASSERT_EQ(submit("a", {"--wait"}).exit_code, 0);
+  fs::remove_all(scratch_ / "journal");
+  const CommandResult refused = submit("b");
+  EXPECT_EQ(refused.exit_code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("was removed under the running journal"));
+  EXPECT_EQ(daemon.wait_exit(), 2) << "its supervisor starts it anew";
+  daemon.start();
+  EXPECT_EQ(submit("b", {"--wait"}).exit_code, 0) << daemon.log();
+  EXPECT_EQ(daemon.stop(), 0) << daemon.log();
 }
 
 TEST_F(Operations, IsNeverAliveAndUselessUnseen) {

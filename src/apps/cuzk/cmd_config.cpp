@@ -13,8 +13,9 @@
 #include "apps/cuzk/daemon_devices.h"
 #include "apps/cuzk/daemon_executor.h"
 #include "apps/cuzk/output.h"
-#include "base/file.h"
+#include "service/client.h"
 #include "service/config.h"
+#include "service/grpc_credentials.h"
 
 namespace cuzk::apps {
 namespace {
@@ -38,14 +39,9 @@ base::Result<Answer> check(const ConfigFlags& flags) {
   if (const base::Status journal = check_folder(config.journal_folder()); !journal.ok()) {
     return base::Error(journal.error()).within("journal.folder");
   }
-  // Opened and closed again: a file that cannot be read would end the daemon after its journal was
-  // opened.
-  std::vector<std::filesystem::path> needed = {config.tls.certificate, config.tls.key,
-                                               config.tls.client_ca};
-  for (const auto& path : needed) {
-    if (path.empty()) continue;
-    CUZK_TRY_STATUS(base::MappedFile::open(path));
-  }
+  // As the daemon tries them, in its sentences; what its library says beside them is less.
+  service::quiet_client_library();
+  CUZK_TRY_STATUS(service::try_tls_files(config.tls));
   // Reads the header of every circuit's key.
   CUZK_TRY(const JobKinds kinds, daemon_job_kinds(config));
   CUZK_ASSERT(kinds.types != nullptr);

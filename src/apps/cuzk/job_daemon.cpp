@@ -153,7 +153,7 @@ void reload(service::Daemon& daemon, engine::WorkerProcess* process, const Daemo
 }
 
 // Until a signal says stop; an error when the configuration wants an end because nothing can be
-// proved any more.
+// proved any more, or nobody can ask for it.
 base::Status serve(service::Daemon& daemon, const OpenedEngine& opened,
                    const DaemonRequest& request, const CommonOptions& common,
                    const service::Supervisor& supervisor) {
@@ -169,7 +169,7 @@ base::Status serve(service::Daemon& daemon, const OpenedEngine& opened,
       reload(daemon, opened.process, request, common);
       supervisor.ready("serving");
     }
-    const service::Readiness state = service::readiness(opened.engine->report());
+    const service::Readiness state = daemon.readiness();
     const auto now = std::chrono::steady_clock::now();
     if (state.ready) healthy_at = now;
     // Asked each time, because a reload may change it. Patience begins anew with each healthy look.
@@ -188,7 +188,9 @@ service::Backend backend_of(engine::Engine& engine, const JobKinds& kinds,
     return circuit_job(std::move(asked), *circuits);
   };
   backend.public_kind_name = public_kind_name;
-  backend.metrics_text = [&] { return metrics.text(engine.report()); };
+  backend.metrics_text = [&, faults = backend.faults] {
+    return metrics.text(engine.report(), faults->first());
+  };
   backend.version = fmt::format("cuzk {} ({})", kVersion, kCommit);
   return backend;
 }

@@ -124,13 +124,15 @@
     text('uptime', `up ${duration(now_ms() - now.started_ms)}`);
     if (now.draining) return pill('draining', 'warn');
     if (usable === 0) return pill('no usable device', 'bad');
+    if (now.not_ready_reason) return pill('not ready', 'bad', now.not_ready_reason);
     if (usable < now.devices.length)
       return pill(`${now.devices.length - usable} of ${now.devices.length} devices lost`, 'warn');
     pill('ready', 'good');
   }
-  // The word beside the title, in a tone of the style sheet.
-  function pill(word, tone) {
+  // The word beside the title, in a tone of the style sheet; why, to who points at it.
+  function pill(word, tone, why = '') {
     text('health', word);
+    byId('health').title = why;
     byId('health').className = `pill ${tone}`;
   }
   // Over all kinds of jobs.
