@@ -37,8 +37,9 @@ struct ClientOptions {
   std::chrono::milliseconds ping_interval{30'000}, ping_timeout{20'000};
 };
 
-// For commands, before their first client: lines of the gRPC library about connections, which say
-// less than the errors here, are shown only to who asks for them by GRPC_VERBOSITY. Process-wide.
+// For commands, before their first client: lines of the gRPC library, which say less than the
+// errors here, are shown only to who asks for them by GRPC_VERBOSITY. But for what it says before
+// it ends the process, which goes to standard error. Process-wide.
 void quiet_client_library();
 
 // Thread-safe. Calls share one connection and do not wait for each other. Those that only ask give

@@ -2,6 +2,7 @@
 // of them one code. Words that are not known are passed on as they are.
 #include "service/client_connection.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -30,7 +31,14 @@ bool stays_here(const Address& address) {
   return address.is_local() || address.host == "0.0.0.0" || address.host == "::";
 }
 
-void drop_line(gpr_log_func_args*) {}
+// Begins the library's last words, after which it ends the process: all that tells why.
+constexpr std::string_view kLastWords = "assertion failed";
+
+// Without memory, which may be what the library lacked.
+void keep_last_words(gpr_log_func_args* line) {
+  if (!std::string_view(line->message).starts_with(kLastWords)) return;
+  std::fprintf(stderr, "gRPC: %s (%s:%d)\n", line->message, line->file, line->line);
+}
 
 }  // namespace
 
@@ -121,7 +129,7 @@ std::string unreachable_sentence(const ClientOptions& options, std::string_view 
 }
 
 void quiet_client_library() {
-  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function(drop_line);
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function(keep_last_words);
 }
 
 }  // namespace cuzk::service

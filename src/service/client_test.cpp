@@ -2,10 +2,13 @@
 #include "service/client.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
 #include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <grpc/support/log.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -156,6 +159,20 @@ TEST(Client, FilesThatAreNoPemAreNamed) {
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().message,
             text + ": is no PEM file, for it has no line with \"PRIVATE KEY\"");
+}
+
+// Goal: a command that the library ends says why, and of connections it says nothing twice.
+TEST(ClientDeathTest, OfTheLibrarysLinesOnlyItsLastWordsAreShown) {
+  if (std::getenv("GRPC_VERBOSITY") != nullptr) GTEST_SKIP() << "all lines are asked for";
+  using ::testing::AllOf, ::testing::HasSubstr, ::testing::Not;
+  EXPECT_DEATH(
+      {
+        quiet_client_library();
+        const auto client = Client::make({});  // lines are told from the first client on
+        gpr_log(GPR_ERROR, "a connection failed");
+        GPR_ASSERT(1 + 1 == 3);
+      },
+      AllOf(HasSubstr("assertion failed: 1 + 1 == 3"), Not(HasSubstr("a connection failed"))));
 }
 
 }  // namespace

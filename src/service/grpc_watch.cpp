@@ -96,16 +96,18 @@ void WatchCall::end(grpc::Status status) {
 void WatchCall::wake() {
   if (woken_.exchange(true)) return;
   std::shared_ptr<WatchCall> self = shared_from_this();
-  const auto posted = engine::guarded([&]() -> base::Status {
-    core_.watchers().post_always([self] {
+  const auto posted = engine::guarded([&]() -> base::Result<bool> {
+    return core_.watchers().post_always([self] {
       // First: what comes from here on may come after go_on() has looked.
       self->woken_ = false;
       self->go_on();
     });
-    return base::ok_status();
   });
-  // Without memory for the task the next event, or the end of a write, takes this one along.
-  if (!posted.ok()) woken_ = false;
+  if (posted.ok() && *posted) return;
+  // The lane has stopped, or there is no memory for the task. Others have seen woken_ and gone, and
+  // this may be the last event of all, so nobody but this thread is left to write it.
+  woken_ = false;
+  go_on();
 }
 
 // The one place that writes and, but for end(), the one that finishes.

@@ -32,8 +32,9 @@ class WatchCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
   void OnDone() override;
-  // Has go_on() called in the watchers' lane. For the thread of the engine that passes events on:
-  // making a message of one takes time and memory, and both may be lacking.
+  // Has go_on() called in the watchers' lane, or calls it where the lane takes nothing. For the
+  // thread of the engine that passes events on: making a message of one takes time and memory, and
+  // both may be lacking.
   void wake();
   // Writes the next event, or finishes when none can come; nothing while a write is on its way.
   // Where the message cannot be made the watch ends with the reason.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
@@ -59,6 +60,8 @@ base::Status check_path(const std::filesystem::path& path) {
                fmt::format("{}: there is no folder {}", name, folder.string())};
 }
 
+constexpr std::string_view kRemoveIt = "; where no daemon listens there any more, remove it";
+
 Error another_server(const std::string& name) {
   return {ErrorKind::kAlreadyExists, name + ": another server listens there"};
 }
@@ -68,6 +71,26 @@ bool is_at(int descriptor, const std::filesystem::path& path) {
   struct stat opened = {}, named = {};
   return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+// The lock file, made where there is none; -1, with errno, where it cannot be had. Made only in a
+// second step, for in folders like /tmp the system may refuse O_CREAT on what another user made,
+// even to root (fs.protected_regular). For its user alone: whoever may open it can hold it, and so
+// keep a daemon from starting again. Does not wait for the writer of a pipe.
+int open_lock(const std::string& path) {
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  while (true) {
+    const int found = ::open(path.c_str(), kFlags);
+    if (found >= 0 || errno != ENOENT) return found;
+    const int made = ::open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600);
+    if (made >= 0 || errno != EEXIST) return made;
+    // Somebody was quicker.
+  }
+}
+
+bool is_regular(int descriptor) {
+  struct stat opened = {};
+  return ::fstat(descriptor, &opened) == 0 && S_ISREG(opened.st_mode);
 }
 
 // In doubt the file stays: a daemon that does not start is better than one that took a socket away.
@@ -87,6 +110,10 @@ base::Status clear_unix_socket(const std::filesystem::path& path) {
   const int answer = connect_to(name);
   // A full backlog (EAGAIN) and a right that we lack both mean that there is a listener, or may be.
   if (answer == 0 || answer == EAGAIN) return another_server(name);
+  if (answer == EACCES) {
+    return Error{ErrorKind::kIo,
+                 name + ": is a socket that this user may not connect to" + std::string(kRemoveIt)};
+  }
   if (answer != ECONNREFUSED && answer != ENOENT) {
     return Error{ErrorKind::kIo, name + ": " + reason(answer)};
   }
@@ -103,18 +130,22 @@ base::Result<SocketPlace> SocketPlace::take(const std::filesystem::path& path) {
   CUZK_TRY_STATUS(check_path(path));
   SocketPlace place;
   const std::filesystem::path lock_path = path.string() + ".lock";
-  const auto failure = [&](int error) {
+  const auto failure = [&](const std::string& why) {
     return Error{ErrorKind::kIo, fmt::format("{}: its lock {} cannot be taken: {}", path.string(),
-                                             lock_path.string(), reason(error))};
+                                             lock_path.string(), why)};
   };
   do {
     place.release();
-    const int descriptor =
-        ::open(lock_path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (descriptor < 0) return failure(errno);
-    place.lock_ = descriptor;
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return failure(errno);
+    place.lock_ = open_lock(lock_path.string());
+    if (place.lock_ < 0) {
+      const int error = errno;
+      // Else it is the folder in which this user may make nothing.
+      const bool is_there = error == EACCES && ::access(lock_path.c_str(), F_OK) == 0;
+      return failure(reason(error) + std::string(is_there ? kRemoveIt : ""));
+    }
+    if (!is_regular(place.lock_)) return failure("it is no file");
+    if (::flock(place.lock_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return failure(reason(errno));
       return another_server(path.string());
     }
   } while (!is_at(place.lock_, lock_path));

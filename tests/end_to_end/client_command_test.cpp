@@ -161,8 +161,9 @@ TEST_F(ClientCommands, AProxyOfTheEnvironmentIsNotAskedForThisMachine) {
   const std::string port = daemon_->port_after("listening on 127.0.0.1:");
   for (const std::string host : {"127.0.0.1:", "localhost:", ":"}) {
     const CommandResult status = run_program(
-        "env", {"http_proxy=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1",
-                "grpc_proxy=http://127.0.0.1:1", CUZK_COMMAND, "status", "--addr", host + port});
+        "env", {"-u", "no_proxy", "-u", "no_grpc_proxy", "http_proxy=http://127.0.0.1:1",
+                "https_proxy=http://127.0.0.1:1", "grpc_proxy=http://127.0.0.1:1", CUZK_COMMAND,
+                "status", "--addr", host + port});
     EXPECT_EQ(status.exit_code, 0) << host << status.err;
   }
 }

@@ -32,10 +32,7 @@ std::filesystem::path mark_path(const std::filesystem::path& key) {
 }
 
 std::string hex_digest(base::ByteSpan verifying_key) {
-  std::string digest;
-  for (const std::uint8_t byte : hash::sha256(verifying_key)) digest += fmt::format("{:02x}", byte);
-  CUZK_ASSERT(digest.size() == kDigestDigits);
-  return digest;
+  return base::to_hex(hash::sha256(verifying_key));
 }
 
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
