@@ -22,9 +22,9 @@ set(CUZK_RELEASE_ONLY "*FilecoinFlow*:*ConformanceTiming*:*UpstreamBytesRelease*
 # a sixth of the processor time in Release and a third under TSan; under ASan what rooms of many
 # templates win (half: filecoin, r1cs, formats) the targets of CUZK_APART_UNDER_ASAN would lose.
 # After a change to one file it takes longer, and tools that read compile_commands.json do not see
-# single files, so it is for scripts that build everything. Names in unnamed namespaces of one room must then differ;
-# files named here (most are tests that call the curve or the field they look at by the same short
-# name) and files with options of their own stay alone.
+# single files, so it is for scripts that build everything. Names in unnamed namespaces of one room
+# must then differ; files named here (most are tests that call the curve or the field they look at
+# by the same short name) and files with options of their own stay alone.
 string(JOIN "|" CUZK_COMPILED_ALONE
   "/field/[a-z0-9_]+_test"
   "/groth16/(foreign|proof_bytes|query_sum|fit)_test"

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <grpc/support/log.h>
 
+#include "service/grpc_library_log.h"
 #include "service/pem_file.h"
 
 namespace cuzk::service {
@@ -31,10 +32,7 @@ bool stays_here(const Address& address) {
   return address.is_local() || address.host == "0.0.0.0" || address.host == "::";
 }
 
-// Begins the library's last words, after which it ends the process: all that tells why.
-constexpr std::string_view kLastWords = "assertion failed";
-
-// Without memory, which may be what the library lacked.
+// All that tells why the process ends. Without memory, which may be what the library lacked.
 void keep_last_words(gpr_log_func_args* line) {
   if (!std::string_view(line->message).starts_with(kLastWords)) return;
   std::fprintf(stderr, "gRPC: %s (%s:%d)\n", line->message, line->file, line->line);

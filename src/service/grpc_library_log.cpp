@@ -32,7 +32,10 @@ void log_library_line(gpr_log_func_args* line) {
                           line->message));
     return;
   }
-  base::log(is_error ? base::LogLevel::kInfo : base::LogLevel::kDebug,
+  const bool is_last = std::string_view(line->message).starts_with(kLastWords);
+  base::log(is_last    ? base::LogLevel::kError
+            : is_error ? base::LogLevel::kInfo
+                       : base::LogLevel::kDebug,
             std::string("grpc: ") + line->message);
 }
 

@@ -1,0 +1,39 @@
+#include "service/grpc_library_log.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <grpc/support/log.h>
+#include <gtest/gtest.h>
+
+#include "base/log.h"
+
+namespace cuzk::service {
+namespace {
+
+using base::LogLevel;
+using ::testing::Contains;
+using ::testing::Pair;
+
+// What becomes of a line of the library: only what ends a listener or the process is an error.
+TEST(GrpcLibraryLog, OnlyWhatEndsAListenerOrTheProcessIsAnError) {
+  std::vector<std::pair<LogLevel, std::string>> lines;
+  take_library_lines();
+  base::set_log_sink(
+      [&](LogLevel level, std::string_view line) { lines.emplace_back(level, line); });
+  const std::uint64_t closed = closed_listener_count();
+  gpr_log(GPR_ERROR, "%s", "assertion failed: 1 == 2");
+  gpr_log(GPR_ERROR, "%s", "a client went away");
+  EXPECT_EQ(closed_listener_count(), closed);
+  gpr_log(GPR_ERROR, "%s", "Failed accept4: Too many open files");
+  EXPECT_EQ(closed_listener_count(), closed + 1);
+  base::set_log_sink({});
+  EXPECT_THAT(lines, Contains(Pair(LogLevel::kError, "grpc: assertion failed: 1 == 2")));
+  EXPECT_THAT(lines, testing::Not(Contains(Pair(LogLevel::kError, "grpc: a client went away"))));
+  EXPECT_THAT(lines, Contains(Pair(LogLevel::kError, testing::HasSubstr("Too many open files"))));
+}
+
+}  // namespace
+}  // namespace cuzk::service
