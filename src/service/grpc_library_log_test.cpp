@@ -1,3 +1,4 @@
+// Lines are written as the library writes them, by its own gpr_log.
 #include "service/grpc_library_log.h"
 
 #include <string>

@@ -126,7 +126,7 @@ base::Result<PinnedBuffer> PinnedBuffer::create(std::uint64_t size_bytes, unsign
   // What the driver answers when it has none.
   if (!count_pinned(size_bytes)) return cuda_pinning_error(cudaErrorMemoryAllocation, what);
   HostPages pages;
-  if (size_bytes >= kLeastLockedBytes) pages = lock_pages(size_bytes, threads);
+  if (threads > 0 && size_bytes >= kLeastLockedBytes) pages = lock_pages(size_bytes, threads);
   void* bytes = pages.data();
   if (bytes == nullptr) {
     const cudaError_t code = cudaHostAlloc(&bytes, size_bytes, cudaHostAllocPortable);

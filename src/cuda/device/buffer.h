@@ -102,7 +102,7 @@ class PinnedBuffer {
  public:
   PinnedBuffer() = default;
   // kResourceExhausted, with the size, when so much cannot be locked; the device is none the worse.
-  // Large ones are brought in by up to `threads` threads.
+  // Large ones are brought in by up to `threads` threads; 0: all by the driver's own allocation.
   static base::Result<PinnedBuffer> create(std::uint64_t size_bytes, unsigned threads = 1);
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   std::byte* data() const noexcept { return bytes_.get(); }

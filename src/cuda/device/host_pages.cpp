@@ -1,3 +1,5 @@
+// Pieces of some huge pages each, in turn by whoever is free: pages of other nodes and threads that
+// are late even out.
 #include "cuda/device/host_pages.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Asked of the kernel (mincore) rather than of the code: whether pages are there, whose they are and
+// when they are gone.
 #include "cuda/device/host_pages.h"
 
 #include <algorithm>
