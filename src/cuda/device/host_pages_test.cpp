@@ -1,5 +1,5 @@
-// Asked of the kernel (mincore) rather than of the code: whether pages are there, whose they are and
-// when they are gone.
+// Asked of the kernel (mincore) rather than of the code: whether pages are there, whose they
+// are and when they have gone.
 #include "cuda/device/host_pages.h"
 
 #include <algorithm>
