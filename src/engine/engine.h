@@ -137,8 +137,9 @@ class Engine {
   base::Result<Submitted> submit(const SubmitRequest& request);
 
   // Waits until the job is final or `timeout` is over; nullopt then. Errors: kNotFound,
-  // kUnavailable when the engine stops. A job that is refused after it was durable ends, for those
-  // who waited already, as failed with the refusal.
+  // kUnavailable when the engine stops, or for a job whose submission failed so far that nobody has
+  // it and it could not be taken back: submitting it again runs it. A job that is refused after it
+  // was durable ends, for those who waited already, as failed with the refusal.
   base::Result<std::optional<JobView>> await(std::string_view request_id,
                                              std::chrono::milliseconds timeout);
   // Calls `done` once, as soon as the job is final (at once where it is), from an engine thread, or

@@ -3,6 +3,7 @@
 // After a crash the jobs that may have caused it and have only one more crash to go run first and
 // alone, apart from critical work: so the process that crashes next tells whose doing it was.
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -124,6 +125,31 @@ void Engine::State::feed() {
   }
 }
 
+void Engine::State::feed_later(Entry& entry) {
+  entry.stale = false;
+  if (entry.over) {
+    forget(entry);
+  } else if (entry.cancel) {
+    set_place(entry, Place::kWaiting);  // the recorder is about to end it
+  } else {
+    wait_for_feeding(entry);
+  }
+}
+
+bool Engine::State::try_feed_later(Entry& entry) {
+  entry.lost = false;
+  if (entry.ended) {
+    set_place(entry, Place::kGiven);
+    return true;
+  }
+  try {
+    feed_later(entry);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 // Much may have happened while run() was under way (an end, a crash, a cancel, one more
 // acceptance), and each has left its mark in the entry.
 bool Engine::State::given(JobId id, const Status& outcome) {
@@ -150,14 +176,7 @@ bool Engine::State::given(JobId id, const Status& outcome) {
       set_place(*entry, Place::kGiven);
       stop_it = entry->cancel || entry->over || entry->stale;
     } else if (is_taken || is_unavailable) {
-      entry->stale = false;
-      if (entry->over) {
-        forget(*entry);
-      } else if (entry->cancel) {
-        set_place(*entry, Place::kWaiting);  // the recorder is about to end it
-      } else {
-        wait_for_feeding(*entry);
-      }
+      feed_later(*entry);
     } else {
       set_place(*entry, Place::kGiven);
       // Refused for good (its key is gone, it can never fit): that is its end.

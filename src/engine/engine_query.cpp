@@ -5,6 +5,7 @@
 // makes of a job that changed in between.
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,6 +37,8 @@ void Engine::State::add_waiter(Entry& entry, const std::shared_ptr<internal::Wai
 
 Result<std::optional<JobView>> Engine::State::final_or_wait(
     std::string_view request_id, const std::shared_ptr<internal::Waiter>& waiter, Until until) {
+  // The attempt that the journal had when nobody had the job.
+  std::optional<std::pair<JobId, std::uint32_t>> seen;
   while (true) {
     bool is_late = false;
     {
@@ -58,7 +61,16 @@ Result<std::optional<JobView>> Engine::State::final_or_wait(
     CUZK_TRY(JobRecord record, journal_->find(request_id));
     if (is_final(record.state)) return std::optional<JobView>(view_of(std::move(record)));
     if (is_late) return std::optional<JobView>();
-    // It was accepted or accepted again between the two looks.
+    // It was accepted or accepted again between the two looks. The same attempt once more: nobody
+    // has had it all the time between, and to look on would be to look for ever.
+    const std::pair attempt(record.sequence, record.attempt);
+    if (seen == attempt) {
+      return Error{ErrorKind::kUnavailable,
+                   fmt::format("job '{}' is in the journal, but its submission failed half way and "
+                               "nobody runs it; submit it again",
+                               request_id)};
+    }
+    seen = attempt;
   }
 }
 

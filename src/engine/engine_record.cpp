@@ -90,6 +90,15 @@ void Engine::State::say(Happening happening) {
   happened_.notify_one();
 }
 
+bool Engine::State::try_say(Happening happening) noexcept {
+  try {
+    say(std::move(happening));
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 // Ends on the turn that finds nothing more after the engine has told it to end, so that the last
 // word of the executor is written down.
 void Engine::State::record() {

@@ -377,7 +377,8 @@ TEST_F(EngineRestart, EverythingAtOnce) {
     if (job.record.state == JobState::kCompleted) {
       EXPECT_EQ(engine->result(job.record.request_id)->size(), 64u);
     } else {
-      EXPECT_EQ(job.record.state, JobState::kCancelled);
+      EXPECT_EQ(job.record.state, JobState::kCancelled)
+          << job.record.failure.value_or(base::Error{}).message;
     }
   }
   EXPECT_TRUE(comes_true([e = executor] { return e->held_count() == 0; }));

@@ -185,13 +185,17 @@ class Engine::State final : public ExecutorEvents {
   // About when a full queue has a place again, by the latest ends.
   std::int64_t retry_after_ms() const CUZK_REQUIRES(mutex_);
   base::Result<Submitted> submit_checked(const Checked& checked) CUZK_EXCLUDES(mutex_);
+  // Whether a job that the journal has unfinished is in nobody's hands: its acceptance failed and
+  // could not be taken back. Asked under a claim on its id.
+  bool is_stray(const JobRecord& record) CUZK_EXCLUDES(mutex_);
   // From an acceptance to the executor, or to the feeder where it takes none now. An error is the
   // executor's refusal, or refused memory; the acceptance is taken back then.
   base::Status give(const JobRecord& record, const Checked& checked) CUZK_EXCLUDES(mutex_);
   base::Status complete_request(RunRequest& request, const JobRecord& record,
                                 const Checked& checked) CUZK_EXCLUDES(mutex_);
-  // Withdraws the job from journal and table. Returns the refusal, for the caller to hand on.
-  base::Error take_back(const JobRecord& record, base::Error refusal) CUZK_EXCLUDES(mutex_);
+  // Withdraws the job from journal and table. Returns the refusal, for the caller to hand on; ok
+  // where the journal does not let it go, so that it is accepted all the same and given later.
+  base::Status take_back(const JobRecord& record, base::Error refusal) CUZK_EXCLUDES(mutex_);
   // The job's entry for the attempt of the record: a new one, or that of an attempt before.
   Entry& enter(const JobRecord& record) CUZK_REQUIRES(mutex_);
   // Whether the submitter's own thread may hand the job on, or the feeder has to, in its order.
@@ -205,6 +209,10 @@ class Engine::State final : public ExecutorEvents {
   Entry* next_to_feed() CUZK_REQUIRES(mutex_);
   // Puts a job where the feeder finds it.
   void wait_for_feeding(Entry& entry) CUZK_REQUIRES(mutex_);
+  // What becomes of a job in kGiving that the executor did not take; the entry may be gone then.
+  void feed_later(Entry& entry) CUZK_REQUIRES(mutex_);
+  // The same from take_back(), also of one that is being ended. False: no memory for it.
+  bool try_feed_later(Entry& entry) CUZK_REQUIRES(mutex_);
   void take_from_backlog(const Entry& entry) CUZK_REQUIRES(mutex_);
   // The only place where `place` changes: keeps given_count_ and suspect_given_ in step.
   void set_place(Entry& entry, Place place) CUZK_REQUIRES(mutex_);
@@ -220,6 +228,8 @@ class Engine::State final : public ExecutorEvents {
   // engine_record.cpp
   // Queues something for the recorder. Never waits, so it may be called with mutex_ held.
   void say(Happening happening) CUZK_EXCLUDES(queue_mutex_);
+  // The same where the word may be lost: false where there was no memory for it.
+  bool try_say(Happening happening) noexcept CUZK_EXCLUDES(queue_mutex_);
   // The recorder's thread: one turn for each handful of happenings.
   void record() CUZK_EXCLUDES(mutex_, queue_mutex_);
   // Whether somebody waits for this change to be durable.
@@ -289,7 +299,8 @@ class Engine::State final : public ExecutorEvents {
     return claimed_.find(request_id) != claimed_.end();
   }
   void release(const std::string& request_id) CUZK_REQUIRES(mutex_);
-  class Claim;  // one that ends with its scope; made and dropped without the lock
+  class Claim;        // one that ends with its scope; made and dropped without the lock
+  class Reservation;  // a place in the queue; made with the lock, dropped without it
 
   EngineOptions options_;
   const std::shared_ptr<const JobTypes> types_;

@@ -41,6 +41,24 @@ bool may_be_joined(JobState state) {
 
 }  // namespace
 
+// A place in the queue, given back on every way out.
+class Engine::State::Reservation {
+ public:
+  explicit Reservation(State& state) CUZK_REQUIRES(state.mutex_) : state_(state) {
+    ++state.reserved_count_;
+  }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+  ~Reservation() {
+    const MutexLock hold(state_.mutex_);
+    CUZK_ASSERT(state_.reserved_count_ > 0);
+    --state_.reserved_count_;
+  }
+
+ private:
+  State& state_;
+};
+
 // Whoever comes next for the id waits for the claim's end, so it ends on every way out, also on
 // that of an exception.
 class Engine::State::Claim {
@@ -126,16 +144,13 @@ std::int64_t Engine::State::retry_after_ms() const {
 Result<Submitted> Engine::State::submit(const SubmitRequest& request) {
   CUZK_TRY(const Checked checked, check(request));
   const Claim claimed(*this, checked.request.request_id);
+  std::optional<Reservation> place;
   {
     const MutexLock hold(mutex_);
     CUZK_TRY_STATUS(check_room(checked));
-    ++reserved_count_;
+    place.emplace(*this);
   }
-  // What is thrown becomes an error here, before it could pass by the place in the queue.
-  auto outcome = guarded([&] { return submit_checked(checked); });
-  const MutexLock hold(mutex_);
-  --reserved_count_;
-  return outcome;
+  return guarded([&] { return submit_checked(checked); });
 }
 
 Result<Submitted> Engine::State::submit_checked(const Checked& checked) {
@@ -147,19 +162,34 @@ Result<Submitted> Engine::State::submit_checked(const Checked& checked) {
   submission.deadline_ms = request.deadline_ms;
   submission.partition_count = checked.partition_count;
   submission.input = *request.input;
+  // Before the acceptance: once the job is with the executor, nothing more may be refused.
+  Submitted out;
+  out.request_id = request.request_id;
   // As late as can be: what is accepted into files that nobody finds again is lost.
   if (!checked.joins) CUZK_TRY_STATUS(journal_->in_place());
   CUZK_TRY(const AcceptedJob accepted, journal_->accept(submission));
-  if (accepted.acceptance != Acceptance::kJoined) {
+  if (accepted.acceptance != Acceptance::kJoined || is_stray(accepted.job)) {
     CUZK_TRY_STATUS(give(accepted.job, checked));
   }
-  Submitted out{request.request_id, accepted.acceptance, accepted.job.state, 0};
+  out.acceptance = accepted.acceptance;
+  out.state = accepted.job.state;
   const MutexLock hold(mutex_);
   if (const Entry* entry = live(request.request_id)) {
     out.state = entry->running ? JobState::kRunning : JobState::kQueued;
     out.queue_position = queue_position(*entry);
   }
   return out;
+}
+
+// In this order: a live job leaves the table only once the journal has its end.
+bool Engine::State::is_stray(const JobRecord& record) {
+  if (is_final(record.state)) return false;
+  {
+    const MutexLock hold(mutex_);
+    if (live(record.request_id) != nullptr) return false;
+  }
+  const auto now = journal_->find(record.request_id);
+  return now.ok() && !is_final(now->state);
 }
 
 // What a job that has just come has beside what its entry says.
@@ -187,19 +217,19 @@ Status Engine::State::give(const JobRecord& record, const Checked& checked) {
     const bool is_free = entry.place == Place::kWaiting;
     if (!is_free || !may_give_now(entry)) {
       if (is_free) wait_for_feeding(entry);
-      say({.kind = Happening::Kind::kAccepted, .id = entry.id, .at_ms = now_ms()});
+      (void)try_say({.kind = Happening::Kind::kAccepted, .id = entry.id});
       return std::optional<RunRequest>();
     }
     set_place(entry, Place::kGiving);
     return std::optional(request_of(entry));
   });
   // Refused memory: nobody has the job, so it must not stay as one that somebody is about to get.
-  if (!prepared.ok()) return take_back(record, prepared.error());
+  if (!prepared.ok()) return take_back(record, std::move(prepared).error());
   if (!prepared->has_value()) return base::ok_status();
   RunRequest request = *std::move(*prepared);
-  const Status completed = guarded([&] { return complete_request(request, record, checked); });
-  if (!completed.ok()) return take_back(record, completed.error());
-  const Status outcome = guarded([&] { return executor_->run(std::move(request)); });
+  Status completed = guarded([&] { return complete_request(request, record, checked); });
+  if (!completed.ok()) return take_back(record, std::move(completed).error());
+  Status outcome = guarded([&] { return executor_->run(std::move(request)); });
   bool is_refused = !outcome.ok() && outcome.error().kind != ErrorKind::kAlreadyExists;
   if (is_refused && outcome.error().kind == ErrorKind::kUnavailable) {
     const MutexLock hold(mutex_);
@@ -207,38 +237,62 @@ Status Engine::State::give(const JobRecord& record, const Checked& checked) {
     // A crash while it was given: the job waits for the next process.
     if (!stopping_ && (executor_down_ || (entry != nullptr && entry->lost))) is_refused = false;
   }
-  if (is_refused) return take_back(record, outcome.error());
-  given(record.sequence, outcome);
-  say({.kind = Happening::Kind::kAccepted, .id = record.sequence, .at_ms = now_ms()});
+  if (is_refused) return take_back(record, std::move(outcome).error());
+  // Only where the executor has not got it does the note take memory.
+  Status noted = guarded([&] {
+    given(record.sequence, outcome);
+    return base::ok_status();
+  });
+  if (!noted.ok()) return take_back(record, std::move(noted).error());
+  (void)try_say({.kind = Happening::Kind::kAccepted, .id = record.sequence});
   return base::ok_status();
 }
 
-Error Engine::State::take_back(const JobRecord& record, Error refusal) {
-  const Status withdrawn = journal_->withdraw(record.request_id, record.attempt, refusal);
-  if (!withdrawn.ok()) {
-    base::log(base::LogLevel::kError,
-              fmt::format("job '{}' was refused, but stays in the journal: {}", record.request_id,
-                          withdrawn.error().message));
+// Memory that was refused once may be refused again at any line of this, and the journal's disk may
+// be full. So what can fail comes first, and where it does, the job stays: it is durable.
+Status Engine::State::take_back(const JobRecord& record, Error refusal) {
+  JobView view;  // for those who wait: the journal has no word of it any more
+  const Status withdrawn = guarded([&] {
+    view.record = record;
+    view.record.state = JobState::kFailed;
+    view.record.failure = refusal;
+    return journal_->withdraw(record.request_id, record.attempt, refusal);
+  });
+  const bool is_gone = withdrawn.ok() || withdrawn.error().kind == ErrorKind::kNotFound;
+  if (!is_gone) {
+    (void)guarded([&] {
+      base::log(base::LogLevel::kError,
+                fmt::format("job '{}' was refused ({}), but stays in the journal: {}",
+                            record.request_id, refusal.message, withdrawn.error().message));
+      return base::ok_status();
+    });
   }
-  std::vector<std::shared_ptr<internal::Waiter>> waiters;
+  std::vector<std::weak_ptr<internal::Waiter>> tickets;
   {
     const MutexLock hold(mutex_);
     Entry* entry = entry_of(record.sequence);
-    if (entry == nullptr) return refusal;
-    if (record.attempt > 1) {  // a failed job once more: whoever waits for it hears so
+    if (entry == nullptr) return Status(std::move(refusal));
+    if (!is_gone && try_feed_later(*entry)) return base::ok_status();
+    if (is_gone && record.attempt > 1) {  // a failed job once more: whoever waits for it hears so
       set_place(*entry, Place::kWaiting);
-      say({.kind = Happening::Kind::kFinal, .id = record.sequence, .attempt = record.attempt});
-    } else {
-      waiters = take_waiters(*entry);
-      --live_count_;
-      forget(*entry);
+      const bool is_said = try_say(
+          {.kind = Happening::Kind::kFinal, .id = record.sequence, .attempt = record.attempt});
+      if (is_said) return Status(std::move(refusal));
     }
+    tickets = std::exchange(entry->waiters, {});
+    --live_count_;
+    forget(*entry);
   }
-  JobView view{record, std::nullopt, {}};  // the journal has no word of it any more
-  view.record.state = JobState::kFailed;
-  view.record.failure = refusal;
-  for (const auto& waiter : waiters) waiter->finish(view);
-  return refusal;
+  for (const auto& ticket : tickets) {
+    const auto waiter = ticket.lock();
+    if (waiter == nullptr) continue;
+    const Status told = guarded([&] {
+      if (is_gone) waiter->finish(view);
+      return base::ok_status();
+    });
+    if (!is_gone || !told.ok()) waiter->abandon();
+  }
+  return Status(std::move(refusal));
 }
 
 Engine::State::Entry& Engine::State::enter(const JobRecord& record) {

@@ -24,23 +24,37 @@ inline base::Error out_of_memory(std::string_view who = {}) noexcept {
   }
 }
 
-// body(), which returns a Result. Refused memory becomes kResourceExhausted, the rest kInternal.
-// Costs nothing where nothing is thrown. The body's locals are destroyed before the error is made,
-// so permits and buffers of a stage that threw are free by then.
-template <class Body>
-auto guarded(const Body& body) -> decltype(body()) {
+// The exception that is being handled, as an error; called in a handler alone. Where its sentence
+// finds no memory, it is that of refused memory, so this never fails either.
+inline base::Error error_of_exception() noexcept {
   using base::Error;
   using base::ErrorKind;
   try {
-    return body();
-  } catch (const base::OutOfMemory& refused) {
-    return refused.error();
+    try {
+      throw;
+    } catch (const base::OutOfMemory& refused) {
+      return refused.error();
+    } catch (const std::bad_alloc&) {
+      return out_of_memory();
+    } catch (const std::exception& exception) {
+      return Error{ErrorKind::kInternal, std::string("an exception: ") + exception.what()};
+    } catch (...) {
+      return Error{ErrorKind::kInternal, "an exception: of unknown type"};
+    }
   } catch (const std::bad_alloc&) {
     return out_of_memory();
-  } catch (const std::exception& exception) {
-    return Error{ErrorKind::kInternal, std::string("an exception: ") + exception.what()};
+  }
+}
+
+// body(), which returns a Result. Refused memory becomes kResourceExhausted, the rest kInternal.
+// Throws nothing itself, and costs nothing where nothing is thrown. The body's locals are destroyed
+// before the error is made, so permits and buffers of a stage that threw are free by then.
+template <class Body>
+auto guarded(const Body& body) -> decltype(body()) {
+  try {
+    return body();
   } catch (...) {
-    return Error{ErrorKind::kInternal, "an exception: of unknown type"};
+    return error_of_exception();
   }
 }
 

@@ -158,7 +158,17 @@ Result<Database> Database::open(const std::filesystem::path& path, const char* v
   return database;
 }
 
+Status Database::drop_leftover() {
+  if (is_owned_ || !in_transaction()) return base::ok_status();
+  const int code = sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  if (!in_transaction()) return base::ok_status();
+  return Error{ErrorKind::kIo, fmt::format("{}: a change that failed cannot be rolled back, so "
+                                           "nothing can be read or changed: {}",
+                                           name_, sqlite3_errstr(code))};
+}
+
 Result<Statement> Database::prepare(std::string_view sql) {
+  CUZK_TRY_STATUS(drop_leftover());
   Statement statement;
   statement.name_ = name_;
   sqlite3_stmt* prepared = nullptr;
@@ -192,25 +202,37 @@ std::int64_t Database::changed_count() const { return sqlite3_changes64(connecti
 std::int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(connection_.get()); }
 
 Result<Transaction> Transaction::begin(Database& database) {
+  CUZK_TRY_STATUS(database.drop_leftover());
   const bool is_inner = sqlite3_get_autocommit(database.connection_.get()) == 0;
   // IMMEDIATE takes the write lock now: to find it taken at the first write would be too late.
   CUZK_TRY_STATUS(database.execute(is_inner ? "SAVEPOINT inner" : "BEGIN IMMEDIATE"));
   return Transaction(&database, is_inner);
 }
 
+// Rolling back may fail too, where SQLite finds no memory for the statement. What is inside another
+// then spoils it, so that it is not committed with a half of a change; the outermost one leaves it
+// to drop_leftover().
 Transaction::~Transaction() {
   if (database_ == nullptr) return;
   // After a full disk or a failed write SQLite may have rolled back by itself.
-  if (sqlite3_get_autocommit(database_->connection_.get()) == 0) {
+  if (database_->in_transaction()) {
     const char* const undo = is_inner_ ? "ROLLBACK TO inner; RELEASE inner" : "ROLLBACK";
-    sqlite3_exec(database_->connection_.get(), undo, nullptr, nullptr, nullptr);
+    const int code = sqlite3_exec(database_->connection_.get(), undo, nullptr, nullptr, nullptr);
+    if (is_inner_ && code != SQLITE_OK) database_->is_spoiled_ = true;
   }
+  if (owns_) database_->is_owned_ = database_->is_spoiled_ = false;
 }
 
 Status Transaction::commit() {
   CUZK_ASSERT(database_ != nullptr);
+  if (!is_inner_ && database_->is_spoiled_) {
+    return Error{ErrorKind::kIo, fmt::format("{}: a part of these changes failed and cannot be "
+                                             "rolled back alone",
+                                             database_->name_)};
+  }
   CUZK_TRY_STATUS(database_->execute(is_inner_ ? "RELEASE inner" : "COMMIT"));
   // Where it failed the destructor rolls back.
+  if (owns_) database_->is_owned_ = false;
   database_ = nullptr;
   return base::ok_status();
 }

@@ -77,11 +77,17 @@ class Database {
 
  private:
   friend class Transaction;
+  // Rolls back what a Transaction left open because it could not: nobody would commit it, so what
+  // is read from it or added to it would be told as durable and be lost. Error kIo where it still
+  // cannot be rolled back; it is tried again with each statement.
+  base::Status drop_leftover();
   struct Close {
     void operator()(sqlite3* connection) const noexcept;
   };
   std::unique_ptr<sqlite3, Close> connection_;
   std::string name_;
+  bool is_owned_ = false;    // a Transaction stands for what is open
+  bool is_spoiled_ = false;  // a part of it failed and could not be rolled back alone
 };
 
 // Between begin and commit nothing is visible or durable. Dropped without commit: rolled back. One
@@ -90,16 +96,23 @@ class Transaction {
  public:
   static base::Result<Transaction> begin(Database& database);
   Transaction(Transaction&& other) noexcept
-      : database_(std::exchange(other.database_, nullptr)), is_inner_(other.is_inner_) {}
+      : database_(std::exchange(other.database_, nullptr)),
+        is_inner_(other.is_inner_),
+        owns_(std::exchange(other.owns_, false)) {}
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
-  // Durable when it returns ok, unless it is inside another.
+  // Durable when it returns ok, unless it is inside another. Error kIo where a part failed and its
+  // rolling back failed too.
   base::Status commit();
 
  private:
-  Transaction(Database* database, bool is_inner) : database_(database), is_inner_(is_inner) {}
+  Transaction(Database* database, bool is_inner)
+      : database_(database),
+        is_inner_(is_inner),
+        owns_(!std::exchange(database->is_owned_, true)) {}
   Database* database_;
   bool is_inner_;
+  bool owns_;  // the outermost one
 };
 
 }  // namespace cuzk::engine::internal

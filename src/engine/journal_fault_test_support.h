@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -47,6 +48,10 @@ class FaultLayer {
     is_dead_ = false;
     unsynced_.clear();
   }
+  // Once something was synced, nothing more reaches the files, until revive(). Unlike the above,
+  // both may be called while other threads use the files.
+  void die_after_sync() { dies_after_sync_ = true; }
+  void revive() { dies_after_sync_ = is_dead_ = false; }
   std::uint64_t write_count() const { return write_count_; }
   bool is_dead() const { return is_dead_; }
 
@@ -187,6 +192,7 @@ class FaultLayer {
     File* file = of(f);
     if (file->layer->is_dead_) return SQLITE_IOERR_FSYNC;
     file->layer->unsynced_.erase(*file->path);
+    if (file->layer->dies_after_sync_.exchange(false)) file->layer->is_dead_ = true;
     return SQLITE_OK;
   }
 
@@ -208,7 +214,7 @@ class FaultLayer {
   sqlite3_vfs* real_ = nullptr;
   sqlite3_vfs vfs_{};
   std::uint64_t die_at_ = 0, write_count_ = 0, capacity_ = 0;
-  bool is_dead_ = false;
+  std::atomic<bool> is_dead_{false}, dies_after_sync_{false};
   std::filesystem::path folder_;
   std::map<std::string, std::vector<Write>> unsynced_;  // by path
 };

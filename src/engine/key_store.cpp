@@ -260,8 +260,9 @@ std::shared_ptr<const LoadedKey> KeyStore::drop(KeyId id) {
   CUZK_ASSERT(load->outcome.has_value());
   if (!load->outcome->ok()) return nullptr;
   auto key = std::move(*load->outcome).value();
-  // Wishes of before may still ask this load; they must not keep the key alive.
-  load->outcome.emplace(Error{ErrorKind::kUnavailable, "the key was evicted"});
+  // Wishes of before may still ask this load; they must not keep the key alive. The sentence fits
+  // into the string itself: between the two lines nothing can fail.
+  load->outcome.emplace(Error{ErrorKind::kUnavailable, "key was evicted"});
   return key;
 }
 

@@ -4,7 +4,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +15,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine_test_support.h"
+#include "engine/guarded.h"
+#include "engine/journal_fault_test_support.h"
 #include "engine/journal_group.h"
 #include "engine/journal_test_support.h"
 #include "engine/key_store.h"
@@ -24,6 +29,7 @@ using cuzk::testing::refuse_each;
 using cuzk::testing::RefusedMemory;
 using internal::CommitQueue;
 using internal::PendingChange;
+using testing_support::FaultLayer;
 using testing_support::open_or_die;
 using testing_support::options_in;
 using testing_support::submission_of;
@@ -172,6 +178,165 @@ TEST(RefusedMemory, AnIdIsFreeAgainAfterAnyAllocationThatFails) {
   EXPECT_GT(refused, 20);
 }
 
+// An exception's sentence may be refused as well as what the exception came of.
+TEST(RefusedMemory, AnErrorIsMadeOfAnyExceptionThatFindsNoMemory) {
+  const std::runtime_error plain("a sentence that takes memory of its own");
+  const base::OutOfMemory refused_before({base::ErrorKind::kResourceExhausted, plain.what()});
+  const auto error_of = [](const auto& exception) {
+    const RefusedMemory refused(0);
+    const auto outcome = guarded([&]() -> base::Status { throw exception; });
+    EXPECT_TRUE(RefusedMemory::happened());
+    return outcome.error().kind;
+  };
+  EXPECT_EQ(error_of(plain), base::ErrorKind::kResourceExhausted);
+  EXPECT_EQ(error_of(refused_before), base::ErrorKind::kResourceExhausted);
+  EXPECT_EQ(error_of(1), base::ErrorKind::kResourceExhausted);
+}
+
+// An engine whose executor throws in the submitter's own thread, with what `on_run` does before.
+class ThrowingRun {
+ public:
+  ThrowingRun(EngineOptions options, testing_support::StandInEnd end, std::function<void()> on_run)
+      : input_(testing_support::stand_in_input(1, 0, 1, end)),
+        opened_(testing_support::open_stand_in(std::move(options))) {
+    opened_.executor->before_run(
+        [this, on_run = std::move(on_run), submitter = std::this_thread::get_id()] {
+          if (!is_on_ || std::this_thread::get_id() != submitter) return;  // the feeder may
+          on_run();
+          throw thrown_;
+        });
+  }
+  Engine& engine() { return *opened_.engine; }
+  testing_support::StandInExecutor& executor() { return *opened_.executor; }
+  // Whether the submission was taken, with the throwing on or off.
+  bool submit(const std::string& id, bool is_on = true) {
+    is_on_ = is_on;
+    return engine().submit(testing_support::stand_in_request(id, input_)).ok();
+  }
+
+ private:
+  const std::runtime_error thrown_{"a sentence that takes memory of its own"};
+  const SharedBytes input_;
+  std::atomic<bool> is_on_{false};
+  testing_support::StandInEngine opened_;  // dies first
+};
+
+// What a submission says is so, whichever allocation after the executor's refusal is refused: an
+// error, and the job is gone, or failed where it had been there before; ok, and it is run.
+TEST(RefusedMemory, ARefusedJobIsGoneOrRunLater) {
+  for (const bool is_again : {false, true}) {
+    const TemporaryFolder folder;
+    std::int64_t index = 0;
+    // Where it was there before, it failed then and does so again when it is run.
+    ThrowingRun run(
+        testing_support::engine_options_in(folder.path()),
+        is_again ? testing_support::StandInEnd::kFailure : testing_support::StandInEnd::kProof,
+        [&] { RefusedMemory::arm(index, 0); });
+    int gone_count = 0, kept_count = 0;
+    for (bool happened = true; happened; ++index) {
+      const std::string id = "a job whose id takes memory of its own " + std::to_string(index);
+      if (is_again) {
+        ASSERT_TRUE(run.submit(id, false));
+        testing_support::await_end(run.engine(), id);
+      }
+      bool is_taken = false;
+      {
+        const RefusedMemory refused(INT64_MAX);
+        is_taken = run.submit(id);
+        happened = RefusedMemory::happened();
+      }
+      ++(is_taken ? kept_count : gone_count);
+      ASSERT_TRUE(run.engine().wait_idle(std::chrono::seconds(30))) << id << " stands still";
+      const auto job = run.engine().find(id);
+      ASSERT_EQ(job.ok(), is_taken || is_again) << index;
+      if (is_again) {
+        ASSERT_TRUE(job->record.failure.has_value());
+        EXPECT_EQ(job->record.failure->kind == base::ErrorKind::kUnsatisfied, is_taken) << index;
+        EXPECT_EQ(job->record.attempt, 2u);
+      } else if (is_taken) {
+        EXPECT_EQ(job->record.state, JobState::kCompleted) << index;
+      }
+    }
+    EXPECT_GT(gone_count, 1);
+    EXPECT_GT(kept_count, 2);
+  }
+}
+
+// The disk fails once the job is durable, so it cannot be taken back: the feeder has it, or, where
+// not even its entry found memory, whoever submits it again.
+TEST(RefusedMemory, AJobThatCannotBeTakenBackIsNotWaitedForInVain) {
+  FaultLayer layer;
+  const TemporaryFolder folder;
+  EngineOptions options = testing_support::engine_options_in(folder.path());
+  options.journal_file_layer = FaultLayer::kName;
+  ThrowingRun run(options, testing_support::StandInEnd::kProof, [] {});
+  int kept_count = 0, stray_count = 0;
+  bool happened = true;
+  for (std::int64_t index = 0; happened; ++index) {
+    const std::string id = "a job whose id takes memory of its own " + std::to_string(index);
+    run.executor().pause(true);
+    layer.die_after_sync();
+    bool is_taken = false;
+    {
+      const RefusedMemory refused(index);
+      try {
+        is_taken = run.submit(id);
+      } catch (const std::bad_alloc&) {
+        // Before anything was done.
+      }
+      happened = RefusedMemory::happened();
+    }
+    layer.revive();
+    run.executor().pause(false);
+    const auto job = run.engine().find(id);
+    ASSERT_TRUE(job.ok() || !is_taken);
+    if (!job.ok()) continue;
+    if (is_taken) {
+      ++kept_count;
+    } else {
+      ++stray_count;
+      const auto waited = run.engine().await(id, std::chrono::seconds(30));
+      ASSERT_FALSE(waited.ok());
+      EXPECT_EQ(waited.error().kind, base::ErrorKind::kUnavailable);
+      ASSERT_TRUE(run.submit(id, false));
+    }
+    EXPECT_EQ(testing_support::await_end(run.engine(), id).record.state, JobState::kCompleted);
+  }
+  EXPECT_GT(kept_count, 2);
+  EXPECT_GT(stray_count, 2);
+  EXPECT_TRUE(run.engine().wait_idle(std::chrono::seconds(30)));
+}
+
+// Once the job is with executor or feeder, a word to observers that finds no memory is no reason to
+// take it back. The clock stands for the memory: it is asked for each word, after the journal was.
+TEST(RefusedMemory, AnAcceptedJobIsNotTakenBackForAWordAboutIt) {
+  for (const bool is_down : {false, true}) {
+    const TemporaryFolder folder;
+    EngineOptions options = testing_support::engine_options_in(folder.path());
+    const auto submitter = std::this_thread::get_id();
+    std::optional<int> left;
+    options.now_ms = [&] {
+      if (std::this_thread::get_id() == submitter && left && (*left)-- == 0) throw std::bad_alloc();
+      return testing_support::kStartMs;
+    };
+    auto [engine, executor] = testing_support::open_stand_in(options);
+    for (int call = 0; call < 3; ++call) {
+      const std::string id = "job " + std::to_string(call);
+      if (is_down) executor->crash("for the test");  // the next one waits for the feeder
+      left = call;
+      const auto taken = engine->submit(testing_support::stand_in_request(
+          id, testing_support::stand_in_input(1, 0, static_cast<std::uint64_t>(call))));
+      const bool happened = *left < 0;
+      left.reset();
+      EXPECT_EQ(happened, call < 2) << "the journal's call and the word's";
+      ASSERT_EQ(taken.ok(), call > 0) << call;
+      if (!taken.ok()) continue;
+      EXPECT_EQ(testing_support::await_end(*engine, id).record.state, JobState::kCompleted);
+    }
+    EXPECT_TRUE(engine->wait_idle(std::chrono::seconds(30)));
+  }
+}
+
 TEST(RefusedMemory, AKeyThatFoundNoMemoryToBeginIsAskedForAgain) {
   stand_in::World world;
   std::atomic<int> settled{0};
@@ -192,6 +357,7 @@ TEST(RefusedMemory, AKeyThatFoundNoMemoryToBeginIsAskedForAgain) {
         if (!key.ok()) return;
         id = key->id;
         is_loaded = answer_of(store.ask(id));
+        EXPECT_NO_THROW(store.drop(id));  // it makes room, and may not need any
       },
       [&] {
         if (id == 0) return;
