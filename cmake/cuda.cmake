@@ -24,8 +24,8 @@ if(CUZK_CUDA)
     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-diag-suppress=20012,20050>")
   target_link_libraries(cuzk_cuda PUBLIC cuzk_groth16 CUDA::cudart_static)
 else()
-  set(host_sources device/device_name.cpp device/fault.cpp no_cuda.cpp prove/host_image.cpp
-                   prove/key_shelf.cpp prove/proof_part.cpp prove/proof_plan.cpp
+  set(host_sources device/device_name.cpp device/fault.cpp device/host_pages.cpp no_cuda.cpp
+                   prove/host_image.cpp prove/key_shelf.cpp prove/proof_part.cpp prove/proof_plan.cpp
                    prove/query_pieces.cpp prove/shared_pass.cpp prove/staging.cpp
                    prove/streamed_bytes.cpp prove/table_plan.cpp)
   list(TRANSFORM host_sources PREPEND ${PROJECT_SOURCE_DIR}/src/cuda/)

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "engine/engine_state.h"
+#include "engine/engine_stop.h"
 #include "engine/guarded.h"
 
 namespace cuzk::engine {
@@ -51,13 +52,20 @@ void Engine::State::take_from_backlog(const Entry& entry) {
   suspects_.erase({entry.rank(), entry.id});
 }
 
+Engine::State::Entry* Engine::State::first_of(const std::set<std::pair<Rank, JobId>>& backlog) {
+  for (const auto& [rank, id] : backlog) {
+    if (stops_.count(id) == 0) return entry_of(id);
+  }
+  return nullptr;
+}
+
 Engine::State::Entry* Engine::State::next_to_feed() {
-  Entry* const first = to_feed_.empty() ? nullptr : entry_of(to_feed_.begin()->second);
+  Entry* const first = first_of(to_feed_);
   if (first != nullptr && first->priority == Priority::kCritical) return first;
   // Nothing else begins while a suspect runs, nor while one waits for what runs to end.
   if (suspect_given_) return nullptr;
   if (suspects_.empty()) return first;
-  return given_count_ == 0 ? entry_of(suspects_.begin()->second) : nullptr;
+  return given_count_ == 0 ? first_of(suspects_) : nullptr;
 }
 
 RunRequest Engine::State::request_of(const Entry& entry) {
@@ -153,7 +161,7 @@ bool Engine::State::try_feed_later(Entry& entry) {
 // Much may have happened while run() was under way (an end, a crash, a cancel, one more
 // acceptance), and each has left its mark in the entry.
 bool Engine::State::given(JobId id, const Status& outcome) {
-  bool stop_it = false;
+  std::optional<Stop> stop;
   const bool is_unavailable = !outcome.ok() && outcome.error().kind == ErrorKind::kUnavailable;
   const bool is_taken = outcome.ok() || outcome.error().kind == ErrorKind::kAlreadyExists;
   {
@@ -174,7 +182,7 @@ bool Engine::State::given(JobId id, const Status& outcome) {
       set_place(*entry, Place::kGiven);
     } else if (is_taken && !is_lost) {
       set_place(*entry, Place::kGiven);
-      stop_it = entry->cancel || entry->over || entry->stale;
+      if (entry->cancel || entry->over || entry->stale) stop.emplace(*this, id);
     } else if (is_taken || is_unavailable) {
       feed_later(*entry);
     } else {
@@ -184,7 +192,7 @@ bool Engine::State::given(JobId id, const Status& outcome) {
     }
   }
   // A cancel that came while it was being given could not reach the executor.
-  if (stop_it) (void)executor_->cancel(id);
+  if (stop) stop->ask();
   return !is_unavailable;
 }
 

@@ -207,6 +207,8 @@ class Engine::State final : public ExecutorEvents {
   void feed() CUZK_EXCLUDES(mutex_);
   // The job that is to be given next; null while none may be. Critical ones always may.
   Entry* next_to_feed() CUZK_REQUIRES(mutex_);
+  // The first of to_feed_ or suspects_ that is not in stops_.
+  Entry* first_of(const std::set<std::pair<Rank, JobId>>& backlog) CUZK_REQUIRES(mutex_);
   // Puts a job where the feeder finds it.
   void wait_for_feeding(Entry& entry) CUZK_REQUIRES(mutex_);
   // What becomes of a job in kGiving that the executor did not take; the entry may be gone then.
@@ -301,6 +303,7 @@ class Engine::State final : public ExecutorEvents {
   void release(const std::string& request_id) CUZK_REQUIRES(mutex_);
   class Claim;        // one that ends with its scope; made and dropped without the lock
   class Reservation;  // a place in the queue; made with the lock, dropped without it
+  class Stop;         // a request to the executor to stop a job; likewise (engine_stop.h)
 
   EngineOptions options_;
   const std::shared_ptr<const JobTypes> types_;
@@ -319,6 +322,9 @@ class Engine::State final : public ExecutorEvents {
   std::set<std::pair<Rank, JobId>> suspects_ CUZK_GUARDED_BY(mutex_);
   std::optional<JobId> suspect_given_ CUZK_GUARDED_BY(mutex_);
   std::set<std::string, std::less<>> claimed_ CUZK_GUARDED_BY(mutex_);
+  // Jobs that the executor is being asked to stop, once for each who asks. None of them is given
+  // anew meanwhile: the request, which knows only the job, would stop the new attempt.
+  std::multiset<JobId> stops_ CUZK_GUARDED_BY(mutex_);
   std::uint64_t live_count_ CUZK_GUARDED_BY(mutex_) = 0;      // entries that are not over
   std::uint64_t reserved_count_ CUZK_GUARDED_BY(mutex_) = 0;  // places of running submissions
   std::uint64_t given_count_ CUZK_GUARDED_BY(mutex_) = 0;     // in kGiving or kGiven, not critical

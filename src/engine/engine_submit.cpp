@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "engine/engine_state.h"
+#include "engine/engine_stop.h"
 #include "engine/guarded.h"
 #include "hash/sha256.h"
 
@@ -337,6 +338,7 @@ Engine::State::Entry& Engine::State::enter(const JobRecord& record) {
 
 bool Engine::State::may_give_now(const Entry& entry) const {
   if (executor_down_ || stopping_ || entry.suspect) return false;
+  if (stops_.count(entry.id) > 0) return false;
   return entry.priority == Priority::kCritical || (suspects_.empty() && !suspect_given_);
 }
 
@@ -361,19 +363,19 @@ Result<Engine::Cancelled> Engine::State::cancel(std::string_view request_id) {
     out.was_running = entry != nullptr && entry->running && !entry->cancel;
   }
   const auto state = journal_->cancel(id);
-  std::optional<JobId> to_stop;
+  std::optional<Stop> stop;
   {
     const MutexLock hold(mutex_);
     Entry* entry = live(id);
     if (state.ok() && *state == JobState::kCancelled && entry != nullptr && !entry->ended) {
+      if (entry->place == Place::kGiven) stop.emplace(*this, entry->id);
       entry->cancel = true;
-      if (entry->place == Place::kGiven) to_stop = entry->id;
       take_from_backlog(*entry);
       say({.kind = Happening::Kind::kFinal, .id = entry->id, .attempt = entry->attempt});
     }
   }
-  claimed.reset();                                 // the executor may take its time
-  if (to_stop) (void)executor_->cancel(*to_stop);  // kNotFound: it has just ended
+  claimed.reset();  // the executor may take its time
+  if (stop) stop->ask();
   if (!state.ok()) return state.error();
   out.state = *state;
   if (out.state != JobState::kCancelled) out.was_running = false;

@@ -345,6 +345,38 @@ TEST(Engine, ACancelledJobMayComeAgainBeforeItHasStopped) {
   EXPECT_EQ(engine->report().live_jobs, 0u);
 }
 
+// The request to stop the first attempt is late: the attempt has ended by itself, and the job is
+// there again.
+TEST(Engine, ALateStopDoesNotHitTheNextAttempt) {
+  const TemporaryFolder folder;
+  auto [engine, executor] = open_stand_in(engine_options_in(folder.path()), 1);
+  std::promise<void> asked, go_on;
+  executor->before_cancel([&, held = go_on.get_future().share()] {
+    asked.set_value();
+    held.wait();
+  });
+  const SharedBytes input = stand_in_input(1, 50, 1);
+  ASSERT_TRUE(engine->submit(stand_in_request("a", input)).ok());
+  while (engine->find("a")->record.state != JobState::kRunning) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  std::thread canceller([&engine = engine] { EXPECT_TRUE(engine->cancel("a").ok()); });
+  asked.get_future().wait();
+  while (executor->held_count() > 0) std::this_thread::sleep_for(milliseconds(1));
+  const auto again = engine->submit(stand_in_request("a", input));
+  EXPECT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->acceptance, Acceptance::kRetried);
+  // Others need not wait for it.
+  EXPECT_TRUE(engine->submit(stand_in_request("b", stand_in_input(1, 1, 2))).ok());
+  EXPECT_EQ(await_end(*engine, "b").record.state, JobState::kCompleted);
+  EXPECT_EQ(executor->run_count(), 2u) << "the second attempt was given before the stop was over";
+  executor->before_cancel({});
+  go_on.set_value();
+  canceller.join();
+  EXPECT_EQ(await_end(*engine, "a").record.state, JobState::kCompleted);
+  EXPECT_EQ(executor->run_count(), 3u);
+}
+
 TEST(Engine, ObserversHearTheWholeStoryInOrder) {
   const TemporaryFolder folder;
   auto [engine, executor] = open_stand_in(engine_options_in(folder.path()));

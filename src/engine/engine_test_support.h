@@ -128,6 +128,11 @@ class StandInExecutor final : public Executor {
     const std::lock_guard hold(mutex_);
     before_run_ = std::move(call);
   }
+  // What cancel() does first, until it is told otherwise.
+  void before_cancel(std::function<void()> call) {
+    const std::lock_guard hold(mutex_);
+    before_cancel_ = std::move(call);
+  }
   // Everything is lost; the threads begin anew.
   void crash(const std::string& sentence) {
     std::vector<JobId> running;
@@ -175,6 +180,12 @@ class StandInExecutor final : public Executor {
     return base::ok_status();
   }
   base::Status cancel(JobId id) override {
+    std::function<void()> first;
+    {
+      const std::lock_guard hold(mutex_);
+      first = before_cancel_;
+    }
+    if (first) first();
     bool waits = false;
     {
       const std::lock_guard hold(mutex_);
@@ -325,7 +336,7 @@ class StandInExecutor final : public Executor {
   std::map<JobId, std::shared_ptr<Job>> jobs_;
   std::vector<std::string> started_;
   std::optional<base::Error> refusal_;
-  std::function<void()> before_run_;
+  std::function<void()> before_run_, before_cancel_;
   std::function<void(StandInEnd)> trouble_;
   bool stopping_ = false, paused_ = false;
   std::atomic<std::uint64_t> proved_{0}, runs_{0};
