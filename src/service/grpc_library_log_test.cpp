@@ -22,6 +22,7 @@ using ::testing::Pair;
 TEST(GrpcLibraryLog, OnlyWhatEndsAListenerOrTheProcessIsAnError) {
   std::vector<std::pair<LogLevel, std::string>> lines;
   take_library_lines();
+  gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);  // which the library does when it starts
   base::set_log_sink(
       [&](LogLevel level, std::string_view line) { lines.emplace_back(level, line); });
   const std::uint64_t closed = closed_listener_count();
