@@ -135,6 +135,7 @@ class StandInExecutor final : public Executor {
   }
   // Everything is lost; the threads begin anew.
   void crash(const std::string& sentence) {
+    const std::lock_guard tell(telling_);
     std::vector<JobId> running;
     {
       const std::lock_guard hold(mutex_);
@@ -187,6 +188,7 @@ class StandInExecutor final : public Executor {
     }
     if (first) first();
     bool waits = false;
+    const std::lock_guard tell(telling_);
     {
       const std::lock_guard hold(mutex_);
       const auto found = jobs_.find(id);
@@ -259,6 +261,7 @@ class StandInExecutor final : public Executor {
         started_.push_back(job->request.name);
       }
       const base::Result<base::Bytes> outcome = prove(*job);
+      const std::lock_guard tell(telling_);
       {
         const std::lock_guard hold(mutex_);
         if (job->dead) continue;
@@ -320,6 +323,7 @@ class StandInExecutor final : public Executor {
   // A crashed executor says no more.
   template <class Call>
   bool say(const Job& job, Call call) {
+    const std::lock_guard tell(telling_);
     if (job.dead) return false;
     call();
     return true;
@@ -331,6 +335,9 @@ class StandInExecutor final : public Executor {
   }
 
   ExecutorEvents& events_;
+  // Held while something is told, so that nothing of a life comes after its crash: a real process
+  // tells both from one thread. Before mutex_.
+  std::mutex telling_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::map<JobId, std::shared_ptr<Job>> jobs_;

@@ -55,7 +55,7 @@ inline void expect_assignment(const r1cs::Assignment<Fr>& assignment, const nloh
   for (std::size_t i = 0; i < assignment.aux.size(); ++i) {
     hasher.update(to_node(assignment.aux.value(i)));
   }
-  EXPECT_EQ(base::to_hex(hasher.finish()), file["aux_sha256"]);
+  EXPECT_EQ(base::to_hex(hasher.finish()), file["aux_sha256"].get<std::string>());
 }
 
 }  // namespace cuzk::filecoin::testing

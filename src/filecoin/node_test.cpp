@@ -63,7 +63,7 @@ TEST(ReplicaId, IsThatOfTheRegressionRecords) {
           testing::node_of(record["prover_id"]), record["sector_id"].get<std::uint64_t>(),
           testing::node_of(record["ticket"]), testing::node_of(record["porep_config"]["porep_id"])};
       const Node id = replica_id(identity, testing::node_of(record["comm_d"]));
-      EXPECT_EQ(to_hex(id), record["derived_replica_id"]);
+      EXPECT_EQ(to_hex(id), record["derived_replica_id"].get<std::string>());
       ++compared;
     }
   }

@@ -22,7 +22,7 @@ TEST(ParameterName, IsThePublishedNameOfEveryCircuit) {
     const std::string file = entry["file"];
     EXPECT_EQ(parameter_set_name(*kind, shape), file.substr(0, file.rfind('.')));
     if (entry.contains("identifier")) {
-      EXPECT_EQ(parameter_identifier(*kind, shape), entry["identifier"]);
+      EXPECT_EQ(parameter_identifier(*kind, shape), entry["identifier"].get<std::string>());
     }
     ++compared;
   }

@@ -27,7 +27,7 @@ using httplib::Response;
 // So that no client keeps a place for ever, however busy it is.
 constexpr std::size_t kRequestsPerConnectionMax = 10'000;
 // Of what a client sent, in a sentence.
-constexpr std::size_t kQuotedMax = 128;
+constexpr std::size_t kQuotedHostMax = 128;
 
 // What the current thread serves. The library gives handlers its request and nothing of ours.
 // t_must_close: what is on the connection after this answer cannot be told from a request.
@@ -288,7 +288,7 @@ class HttpServer::Library : public httplib::Server {
           "Host \"{}\" is none of this daemon's names ({}), as with a page of another site that "
           "was "
           "given its address; http.allowed_hosts adds a name",
-          name.substr(0, kQuotedMax), own_names());
+          name.substr(0, kQuotedHostMax), own_names());
     }
     const std::string origin = request.get_header_value("Origin");
     const bool changes = request.method != "GET" && request.method != "HEAD";
@@ -297,7 +297,7 @@ class HttpServer::Library : public httplib::Server {
     }
     return fmt::format(
         "the request comes from a page of another site: Origin is \"{}\", expected \"http://{}\"",
-        origin.substr(0, kQuotedMax), host.substr(0, kQuotedMax));
+        origin.substr(0, kQuotedHostMax), host.substr(0, kQuotedHostMax));
   }
 
   // Programs may leave it out; browsers never do.

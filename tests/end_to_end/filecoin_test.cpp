@@ -302,9 +302,9 @@ TEST(FilecoinInterrupt, EndsSoonAndLeavesNoFile) {
   const TemporaryFolder scratch;
   const auto start = std::chrono::steady_clock::now();
   const CommandResult result =
-      run_program("timeout", {"--preserve-status", "--signal=INT", "1", CUZK_COMMAND, "filecoin",
-                              "params", "--sector-size", "2KiB", "--kind", "porep", "--params-dir",
-                              scratch.file("params")});
+      run_program("timeout", {"--foreground", "--preserve-status", "--signal=INT", "1",
+                              CUZK_COMMAND, "filecoin", "params", "--sector-size", "2KiB", "--kind",
+                              "porep", "--params-dir", scratch.file("params")});
   EXPECT_EQ(result.exit_code, 130) << result.out << result.err;
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
   EXPECT_TRUE(fs::is_empty(scratch / "params"));

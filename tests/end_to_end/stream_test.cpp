@@ -106,11 +106,12 @@ TEST_F(Streams, WhatEndsNeverIsRefusedOrBounded) {
 }
 
 // By Ctrl-C's signal, well before the two seconds after which the handler ends what does not look.
+// Without --foreground two signals are sent, and the second ends a command at once.
 TEST_F(Streams, AWaitForAWriterIsInterrupted) {
   ASSERT_EQ(::mkfifo(scratch_.file("fifo").c_str(), 0600), 0);
-  const CommandResult result = run_program(
-      "timeout",
-      {"--preserve-status", "-s", "INT", "0.5", CUZK_COMMAND, "inspect", scratch_.file("fifo")});
+  const CommandResult result =
+      run_program("timeout", {"--foreground", "--preserve-status", "-s", "INT", "0.5", CUZK_COMMAND,
+                              "inspect", scratch_.file("fifo")});
   EXPECT_EQ(result.exit_code, 130) << result.err;
   EXPECT_THAT(result.err, HasSubstr("fifo: stopped while it was read"));
 }

@@ -95,7 +95,8 @@ class Upstream2KiB {
 
   void set_up() {
     const auto& sector = *filecoin::sector_shape_by_name("2KiB").value();
-    EXPECT_EQ(filecoin::parameter_set_name(kind_, sector) + ".params", params_["file"]);
+    EXPECT_EQ(filecoin::parameter_set_name(kind_, sector) + ".params",
+              params_["file"].get<std::string>());
     auto shape = filecoin::circuit_shape(kind_, sector);
     ASSERT_TRUE(shape.ok()) << shape.error().message;
     shape_ = std::make_shared<const r1cs::Shape<Fr>>(std::move(shape).value());
@@ -119,10 +120,11 @@ class Upstream2KiB {
     ASSERT_TRUE(written.ok()) << written.error().message;
     ASSERT_EQ(hasher.section_digests().size(), std::size(kSections));
     for (std::size_t i = 0; i < std::size(kSections); ++i) {
-      EXPECT_EQ(hasher.section_digests()[i], sections[kSections[i]]["sha256"]) << kSections[i];
+      EXPECT_EQ(hasher.section_digests()[i], sections[kSections[i]]["sha256"].get<std::string>())
+          << kSections[i];
     }
     EXPECT_EQ(hasher.excess_bytes(), 0u);
-    EXPECT_EQ(hasher.whole_digest(), params_["sha256"]);
+    EXPECT_EQ(hasher.whole_digest(), params_["sha256"].get<std::string>());
 
     const auto vk = formats::encode_bellperson_vk(key_->vk);
     ASSERT_TRUE(vk.ok()) << vk.error().message;

@@ -21,7 +21,8 @@ TEST_P(C1Of, WritesUpstreamsBytes) {
       testing::read_json("upstream/" + std::string(folder) + "/instance.json")["sectors"][0];
   const std::string json = write_c1_inner(sample_c1(number));
   EXPECT_EQ(json.size(), instance["c1_json_bytes"]);
-  EXPECT_EQ(base::to_hex(hash::sha256(as_bytes(json))), instance["c1_json_sha256"]);
+  EXPECT_EQ(base::to_hex(hash::sha256(as_bytes(json))),
+            instance["c1_json_sha256"].get<std::string>());
 }
 
 TEST_P(C1Of, ReadsWhatItWrites) {

@@ -77,7 +77,7 @@ TEST(PorepPublicInputs, ForTheRegressionRecordsBeginWithTheirReplicaId) {
       claim.comm_r = testing::node_of(record["comm_r"]);
       claim.comm_d = testing::node_of(record["comm_d"]);
       const auto inputs = porep_public_inputs(porep_claim(claim).value(), 0).value();
-      EXPECT_EQ(to_hex(to_node(inputs[0])), record["derived_replica_id"]);
+      EXPECT_EQ(to_hex(to_node(inputs[0])), record["derived_replica_id"].get<std::string>());
       EXPECT_EQ(inputs.size(), claim.config.shape->porep_public_input_count());
       if (record.contains("derived_challenges_partition0")) {
         EXPECT_EQ(inputs[3], Fr::from_u64(record["derived_challenges_partition0"][0]));

@@ -47,7 +47,7 @@ TEST(VanillaPost, ReadsARealWindowProofOf32GiB) {
   ASSERT_TRUE(proof.ok()) << proof.error().message;
   PostClaim claim{&shape, PostKind::kWindow, ApiVersion::kV1_2_0, Node{}};
   claim.sectors = {{1, proof->comm_r}};
-  EXPECT_EQ(to_hex(proof->comm_r), real["comm_r"]);
+  EXPECT_EQ(to_hex(proof->comm_r), real["comm_r"].get<std::string>());
   const auto status = verify_post_proofs(claim, {*proof});
   EXPECT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(write_post_sector_proof(*proof, shape), bytes);

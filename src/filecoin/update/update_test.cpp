@@ -32,18 +32,18 @@ const base::Bytes& vanilla_bytes() {
 
 TEST(Update, OfSector42IsUpstreams) {
   const auto upstream = testing::read_json("upstream/instance1/instance.json")["update"];
-  EXPECT_EQ(to_hex(updated().comm_d_new), upstream["comm_d_new"]);
-  EXPECT_EQ(to_hex(updated().root_r_new), upstream["comm_r_last_new"]);
-  EXPECT_EQ(to_hex(updated().comm_r_new), upstream["comm_r_new"]);
+  EXPECT_EQ(to_hex(updated().comm_d_new), upstream["comm_d_new"].get<std::string>());
+  EXPECT_EQ(to_hex(updated().root_r_new), upstream["comm_r_last_new"].get<std::string>());
+  EXPECT_EQ(to_hex(updated().comm_r_new), upstream["comm_r_new"].get<std::string>());
   hash::Sha256 hasher;
   for (const Node& node : updated().replica) hasher.update(node);
-  EXPECT_EQ(base::to_hex(hasher.finish()), upstream["new_replica_sha256"]);
+  EXPECT_EQ(base::to_hex(hasher.finish()), upstream["new_replica_sha256"].get<std::string>());
 }
 
 TEST(Update, RandomValuesAreTheFixtures) {
   const auto& fixture = testing::golden()["fixtures_derived"]["fixture_update_2KiB"];
   const Fr phi = update_phi(checked_fr(updated().comm_d_new), checked_fr(updated().comm_r_old));
-  EXPECT_EQ(to_hex(to_node(phi)), fixture["phi_le_hex"]);
+  EXPECT_EQ(to_hex(to_node(phi)), fixture["phi_le_hex"].get<std::string>());
   for (std::uint64_t high = 0; high < 2; ++high) {
     EXPECT_EQ(to_hex(to_node(update_randomness(phi, Fr::from_u64(high)))),
               fixture["rhos_le_hex"][high]);

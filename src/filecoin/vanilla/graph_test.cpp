@@ -30,7 +30,7 @@ TEST(Graph, CacheNamesAndKeysAreUpstreams) {
     for (std::size_t i = 0; i < 4; ++i) {
       std::array<std::uint8_t, 8> key;
       base::store_u64_be(key.data(), graph.feistel_keys()[i]);
-      EXPECT_EQ(base::to_hex(key), entry["feistel_keys_hex"][i]);
+      EXPECT_EQ(base::to_hex(key), entry["feistel_keys_hex"][i].get<std::string>());
     }
   }
 }
@@ -55,7 +55,8 @@ TEST(Graph, CacheDigestsAreUpstreams) {
     if (entry["nodes"] > kNodeCountMax) continue;
     Graph graph = graph_of(entry);
     graph.tabulate();
-    EXPECT_EQ(base::to_hex(hash::sha256(graph.parent_cache())), entry["sha256_of_file"]);
+    EXPECT_EQ(base::to_hex(hash::sha256(graph.parent_cache())),
+              entry["sha256_of_file"].get<std::string>());
     ++compared;
   }
   EXPECT_EQ(compared, 4u);

@@ -25,7 +25,9 @@ TEST(Label, LastOfElevenLayersIsUpstreams) {
     for (const ApiVersion version :
          {ApiVersion::kV1_0_0, ApiVersion::kV1_1_0, ApiVersion::kV1_2_0}) {
       if (api.find(to_string(version)) == std::string::npos) continue;
-      EXPECT_EQ(to_hex(last_label(test["nodes"], porep_id, version)), test["le_hex"]) << test;
+      EXPECT_EQ(to_hex(last_label(test["nodes"], porep_id, version)),
+                test["le_hex"].get<std::string>())
+          << test;
     }
   }
 }
@@ -33,10 +35,10 @@ TEST(Label, LastOfElevenLayersIsUpstreams) {
 TEST(Label, SingleLabelsAreTheFixtures) {
   const auto& fixture = testing::golden()["fixtures_derived"]["fixture_2KiB_V1_1"];
   const SealedSector& sector = testing::sample_sector();
-  EXPECT_EQ(to_hex(sector.layers[0][0]), fixture["label_layer1_node0"]);
-  EXPECT_EQ(to_hex(sector.layers[0][1]), fixture["label_layer1_node1"]);
-  EXPECT_EQ(to_hex(sector.layers[0][63]), fixture["label_layer1_node63"]);
-  EXPECT_EQ(to_hex(sector.layers[1][63]), fixture["label_layer2_node63"]);
+  EXPECT_EQ(to_hex(sector.layers[0][0]), fixture["label_layer1_node0"].get<std::string>());
+  EXPECT_EQ(to_hex(sector.layers[0][1]), fixture["label_layer1_node1"].get<std::string>());
+  EXPECT_EQ(to_hex(sector.layers[0][63]), fixture["label_layer1_node63"].get<std::string>());
+  EXPECT_EQ(to_hex(sector.layers[1][63]), fixture["label_layer2_node63"].get<std::string>());
 }
 
 TEST(Label, RepeatsParentsCyclically) {

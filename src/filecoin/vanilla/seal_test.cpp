@@ -20,10 +20,11 @@ std::string sha256_hex(std::span<const Node> nodes) {
 
 // Digests of cache files are compared where the instance has them (a synthetic sector keeps few).
 void expect_sector(const SealedSector& sector, const nlohmann::json& upstream) {
-  EXPECT_EQ(to_hex(sector.comm_d), upstream["comm_d"]);
-  EXPECT_EQ(to_hex(sector.replica_id), upstream["replica_id"]);
-  EXPECT_EQ(to_hex(sector.comm_r), upstream["comm_r"]);
-  EXPECT_EQ(to_hex(sector.comm_c) + to_hex(sector.comm_r_last), upstream["p_aux_hex"]);
+  EXPECT_EQ(to_hex(sector.comm_d), upstream["comm_d"].get<std::string>());
+  EXPECT_EQ(to_hex(sector.replica_id), upstream["replica_id"].get<std::string>());
+  EXPECT_EQ(to_hex(sector.comm_r), upstream["comm_r"].get<std::string>());
+  EXPECT_EQ(to_hex(sector.comm_c) + to_hex(sector.comm_r_last),
+            upstream["p_aux_hex"].get<std::string>());
   EXPECT_EQ(sha256_hex(sector.replica), upstream["replica_sha256"]);
   EXPECT_EQ(sha256_hex(sector.tree_d.level(0)), upstream["padded_data_sha256"]);
   const auto& files = upstream["cache_files"];
