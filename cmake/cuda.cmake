@@ -26,8 +26,8 @@ if(CUZK_CUDA)
 else()
   set(host_sources device/device_name.cpp device/fault.cpp device/host_pages.cpp no_cuda.cpp
                    prove/host_image.cpp prove/key_shelf.cpp prove/proof_part.cpp
-                   prove/proof_plan.cpp prove/query_pieces.cpp prove/shared_pass.cpp prove/staging.cpp
-                   prove/streamed_bytes.cpp prove/table_plan.cpp)
+                   prove/proof_plan.cpp prove/query_pieces.cpp prove/shared_pass.cpp
+                   prove/staging.cpp prove/streamed_bytes.cpp prove/table_plan.cpp)
   list(TRANSFORM host_sources PREPEND ${PROJECT_SOURCE_DIR}/src/cuda/)
   add_library(cuzk_cuda STATIC ${host_sources})
   target_link_libraries(cuzk_cuda PUBLIC cuzk_groth16)
