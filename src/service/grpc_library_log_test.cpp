@@ -16,6 +16,8 @@ namespace {
 
 using base::LogLevel;
 using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
 
 // What becomes of a line of the library: only what ends a listener or the process is an error.
@@ -33,8 +35,8 @@ TEST(GrpcLibraryLog, OnlyWhatEndsAListenerOrTheProcessIsAnError) {
   EXPECT_EQ(closed_listener_count(), closed + 1);
   base::set_log_sink({});
   EXPECT_THAT(lines, Contains(Pair(LogLevel::kError, "grpc: assertion failed: 1 == 2")));
-  EXPECT_THAT(lines, testing::Not(Contains(Pair(LogLevel::kError, "grpc: a client went away"))));
-  EXPECT_THAT(lines, Contains(Pair(LogLevel::kError, testing::HasSubstr("Too many open files"))));
+  EXPECT_THAT(lines, Not(Contains(Pair(LogLevel::kError, "grpc: a client went away"))));
+  EXPECT_THAT(lines, Contains(Pair(LogLevel::kError, HasSubstr("Too many open files"))));
 }
 
 }  // namespace
