@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -289,12 +290,14 @@ class Recorder final : public ExecutorEvents {
   bool wait_ended(std::size_t count) {
     return wait_until([&] { return ended_.size() >= count; });
   }
-  bool wait_state(JobId id, PartitionState state) {
+  // Until so many of the job's partitions have come to the state.
+  bool wait_state(JobId id, PartitionState state, std::size_t partition_count = 1) {
     return wait_until([&] {
+      std::set<std::size_t> there;
       for (const Moved& moved : moved_) {
-        if (moved.id == id && moved.state == state) return true;
+        if (moved.id == id && moved.state == state) there.insert(moved.partition);
       }
-      return false;
+      return there.size() >= partition_count;
     });
   }
   // "ok: " and the result, or the kind and the sentence of the failure.
