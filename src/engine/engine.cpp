@@ -155,6 +155,11 @@ Engine::State::Entry* Engine::State::entry_of(JobId id) {
   return found == by_id_.end() ? nullptr : found->second.get();
 }
 
+Engine::State::Entry* Engine::State::entry_of_run(RunId run) {
+  const auto found = runs_.find(run);
+  return found == runs_.end() ? nullptr : entry_of(found->second);
+}
+
 void Engine::State::forget(Entry& entry) {
   take_from_backlog(entry);
   set_place(entry, Place::kWaiting);

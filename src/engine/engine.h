@@ -88,6 +88,8 @@ struct EngineEvent {
 
 // Totals since the engine was made, apart from `journal`.
 struct EngineReport {
+  // As it says, but with `running` as the journal's sequences; 0 where the run is over, or
+  // nobody's.
   ExecutorReport executor;
   JournalStatistics journal;
   struct Queue {  // a row for each kind of the table

@@ -10,7 +10,6 @@
 
 #include "base/log.h"
 #include "engine/engine_state.h"
-#include "engine/engine_stop.h"
 #include "engine/guarded.h"
 
 namespace cuzk::engine {
@@ -34,9 +33,17 @@ void Engine::State::set_place(Entry& entry, Place place) {
   entry.counted = place != Place::kWaiting && entry.priority != Priority::kCritical;
   given_count_ += entry.counted ? 1 : 0;
   entry.place = place;
-  // A crash that is told later and happened before does not concern this run.
-  if (place == Place::kGiving) entry.given_after = crash_count_;
-  if (place == Place::kWaiting && suspect_given_ == entry.id) suspect_given_.reset();
+  if (place != Place::kWaiting) return;
+  runs_.erase(entry.run);
+  if (suspect_given_ == entry.id) suspect_given_.reset();
+}
+
+void Engine::State::begin_run(Entry& entry) {
+  CUZK_DEBUG_ASSERT(entry.place == Place::kWaiting);
+  runs_.emplace(run_count_ + 1, entry.id);
+  entry.run = ++run_count_;
+  entry.lost = false;  // of a run before
+  set_place(entry, Place::kGiving);
 }
 
 void Engine::State::wait_for_feeding(Entry& entry) {
@@ -52,25 +59,18 @@ void Engine::State::take_from_backlog(const Entry& entry) {
   suspects_.erase({entry.rank(), entry.id});
 }
 
-Engine::State::Entry* Engine::State::first_of(const std::set<std::pair<Rank, JobId>>& backlog) {
-  for (const auto& [rank, id] : backlog) {
-    if (stops_.count(id) == 0) return entry_of(id);
-  }
-  return nullptr;
-}
-
 Engine::State::Entry* Engine::State::next_to_feed() {
-  Entry* const first = first_of(to_feed_);
+  Entry* const first = to_feed_.empty() ? nullptr : entry_of(to_feed_.begin()->second);
   if (first != nullptr && first->priority == Priority::kCritical) return first;
   // Nothing else begins while a suspect runs, nor while one waits for what runs to end.
   if (suspect_given_) return nullptr;
   if (suspects_.empty()) return first;
-  return given_count_ == 0 ? first_of(suspects_) : nullptr;
+  return given_count_ == 0 ? entry_of(suspects_.begin()->second) : nullptr;
 }
 
 RunRequest Engine::State::request_of(const Entry& entry) {
   RunRequest request;
-  request.id = entry.id;
+  request.id = entry.run;
   request.name = entry.request_id;
   request.kind = entry.kind;
   request.priority = entry.priority;
@@ -105,6 +105,7 @@ void Engine::State::add_finished(RunRequest& request, std::uint32_t partition_co
 void Engine::State::feed() {
   while (true) {
     RunRequest request;
+    JobId id = 0;
     std::uint32_t partition_count = 0;
     {
       const MutexLock hold(mutex_);
@@ -117,14 +118,15 @@ void Engine::State::feed() {
       if (stopping_) return;
       CUZK_DEBUG_ASSERT(entry->place == Place::kWaiting && !entry->over);
       take_from_backlog(*entry);
-      set_place(*entry, Place::kGiving);
-      if (entry->suspect) suspect_given_ = entry->id;
+      begin_run(*entry);
+      id = entry->id;
+      if (entry->suspect) suspect_given_ = id;
       request = request_of(*entry);
       partition_count = entry->partition_count;
     }
-    const JobId id = request.id;
+    const RunId run = request.id;
     add_finished(request, partition_count);
-    if (given(id, guarded([&] { return executor_->run(std::move(request)); }))) continue;
+    if (given(id, run, guarded([&] { return executor_->run(std::move(request)); }))) continue;
     const auto until = std::chrono::steady_clock::now() + kRetryInterval;
     const MutexLock hold(mutex_);
     while (!stopping_) {
@@ -160,14 +162,14 @@ bool Engine::State::try_feed_later(Entry& entry) {
 
 // Much may have happened while run() was under way (an end, a crash, a cancel, one more
 // acceptance), and each has left its mark in the entry.
-bool Engine::State::given(JobId id, const Status& outcome) {
-  std::optional<Stop> stop;
+bool Engine::State::given(JobId id, RunId run, const Status& outcome) {
+  bool is_unwanted = false;
   const bool is_unavailable = !outcome.ok() && outcome.error().kind == ErrorKind::kUnavailable;
-  const bool is_taken = outcome.ok() || outcome.error().kind == ErrorKind::kAlreadyExists;
+  const bool is_taken = outcome.ok();
   {
     const MutexLock hold(mutex_);
     Entry* entry = entry_of(id);
-    const bool is_current = entry == nullptr || entry->given_after == crash_count_;
+    const bool is_current = run > crashed_run_;
     if (is_current && is_taken) {
       executor_down_ = false;
       executor_failure_.clear();
@@ -175,24 +177,28 @@ bool Engine::State::given(JobId id, const Status& outcome) {
       executor_down_ = true;
       executor_failure_ = outcome.error().message;
     }
-    if (entry == nullptr || entry->place != Place::kGiving) return !is_unavailable;
+    const bool is_latest = entry != nullptr && entry->run == run;
+    if (!is_latest || entry->place != Place::kGiving) return !is_unavailable;
     const bool is_lost = std::exchange(entry->lost, false);
-    // Who was ended while it was given; who is taken; who is to be fed again; who is refused.
+    // Where a crash lost it, or is about to be found to have, the executor of after the crash may
+    // have got it all the same.
+    is_unwanted =
+        is_taken && (is_lost || !is_current || entry->cancel || entry->over || entry->stale);
+    // Who was ended while it was given; who is to be fed again; who is taken; who is refused.
     if (entry->ended) {
       set_place(*entry, Place::kGiven);
-    } else if (is_taken && !is_lost) {
-      set_place(*entry, Place::kGiven);
-      if (entry->cancel || entry->over || entry->stale) stop.emplace(*this, id);
-    } else if (is_taken || is_unavailable) {
+    } else if (is_lost || is_unavailable) {
       feed_later(*entry);
+    } else if (is_taken) {
+      set_place(*entry, Place::kGiven);
     } else {
       set_place(*entry, Place::kGiven);
       // Refused for good (its key is gone, it can never fit): that is its end.
-      say({.kind = Happening::Kind::kEnded, .id = id, .failure = outcome.error()});
+      say({.kind = Happening::Kind::kEnded, .run = run, .failure = outcome.error()});
     }
   }
   // A cancel that came while it was being given could not reach the executor.
-  if (stop) stop->ask();
+  if (is_unwanted) (void)guarded([&] { return executor_->cancel(run); });
   return !is_unavailable;
 }
 

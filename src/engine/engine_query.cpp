@@ -104,13 +104,14 @@ std::shared_ptr<Subscription> Engine::State::observe(
 
 JobView Engine::State::view_of(JobRecord record) {
   JobView view;
-  bool is_given = false;
+  std::optional<RunId> run;
   {
     const MutexLock hold(mutex_);
     const auto times = times_.find(record.sequence);
     if (times != times_.end()) view.times = times->second;
     const Entry* entry = live(record.request_id);
-    is_given = entry != nullptr && entry->place != Place::kWaiting && !entry->stale;
+    const bool is_given = entry != nullptr && entry->place != Place::kWaiting && !entry->stale;
+    if (is_given) run = entry->run;
     if (entry != nullptr && !is_final(record.state)) {
       // The journal hears of a start a little later.
       if (entry->running) record.state = JobState::kRunning;
@@ -121,8 +122,8 @@ JobView Engine::State::view_of(JobRecord record) {
       }
     }
   }
-  if (is_given && view.progress) {
-    if (auto progress = executor_->progress(record.sequence)) view.progress = progress;
+  if (run && view.progress) {
+    if (auto progress = executor_->progress(*run)) view.progress = progress;
   }
   view.record = std::move(record);
   return view;
@@ -151,6 +152,12 @@ EngineReport Engine::State::report() {
   out.opened = journal_->open_report();
   out.started_ms = started_ms_;
   const MutexLock hold(mutex_);
+  for (DeviceReport& device : out.executor.devices) {
+    for (JobId& job : device.running) {
+      const auto found = runs_.find(job);
+      job = found == runs_.end() ? 0 : found->second;
+    }
+  }
   std::map<std::string, EngineReport::Queue> rows = ended_by_kind_;
   for (const JobType* type : types_->all()) rows[type->name];
   for (const auto& [id, entry] : by_id_) {

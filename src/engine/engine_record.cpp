@@ -44,24 +44,24 @@ bool Engine::State::is_awaited(const Recording& recording) {
 
 // The executor's words. Each is put down with the time and returned from at once, so that the
 // executor never waits for the disk.
-void Engine::State::job_started(JobId id) { say({.kind = Happening::Kind::kStarted, .id = id}); }
+void Engine::State::job_started(JobId run) { say({.kind = Happening::Kind::kStarted, .run = run}); }
 
-void Engine::State::partition_moved(JobId id, std::size_t partition, PartitionState state,
+void Engine::State::partition_moved(JobId run, std::size_t partition, PartitionState state,
                                     std::uint32_t attempt, std::uint32_t device) {
   say({.kind = Happening::Kind::kMoved,
-       .id = id,
+       .run = run,
        .partition = partition,
        .state = state,
        .attempt = attempt,
        .device = device});
 }
 
-void Engine::State::partition_proved(JobId id, std::size_t partition, const base::Bytes& proof) {
-  say({.kind = Happening::Kind::kProved, .id = id, .partition = partition, .bytes = proof});
+void Engine::State::partition_proved(JobId run, std::size_t partition, const base::Bytes& proof) {
+  say({.kind = Happening::Kind::kProved, .run = run, .partition = partition, .bytes = proof});
 }
 
-void Engine::State::job_ended(JobId id, base::Result<base::Bytes> outcome, const JobTimes& times) {
-  Happening happening{.kind = Happening::Kind::kEnded, .id = id, .times = times};
+void Engine::State::job_ended(JobId run, base::Result<base::Bytes> outcome, const JobTimes& times) {
+  Happening happening{.kind = Happening::Kind::kEnded, .run = run, .times = times};
   if (outcome.ok()) {
     happening.bytes = std::move(outcome).value();
   } else {
@@ -70,15 +70,17 @@ void Engine::State::job_ended(JobId id, base::Result<base::Bytes> outcome, const
   say(std::move(happening));
 }
 
-void Engine::State::crashed(const std::vector<JobId>& jobs, const std::string& sentence) {
-  // Numbered under the lock that also stamps what is given (given_after), so both have one order.
+void Engine::State::crashed(const std::vector<JobId>& runs, const std::string& sentence) {
+  // Under the lock that also numbers the runs, so both have one order; and before anybody can ask
+  // for one of them to be stopped because of it, so that this is dealt with before its end is.
   const MutexLock hold(mutex_);
   executor_down_ = true;  // at once: what is submitted from here on waits for the feeder
   ++crash_count_;
+  crashed_run_ = run_count_;
   say({.kind = Happening::Kind::kCrashed,
-       .jobs = jobs,
+       .runs = runs,
        .sentence = sentence,
-       .crash_number = crash_count_});
+       .latest = crashed_run_});
 }
 
 void Engine::State::say(Happening happening) {
@@ -184,13 +186,14 @@ void Engine::State::plan_recordings(std::vector<Happening>& happenings,
       plan_crash(happening, recordings);
       continue;
     }
-    Entry* entry = entry_of(happening.id);
-    if (entry == nullptr || happening.kind == Happening::Kind::kFinal) continue;
+    if (happening.kind == Happening::Kind::kFinal) continue;
+    const bool is_accepted = happening.kind == Happening::Kind::kAccepted;
+    Entry* entry = is_accepted ? entry_of(happening.id) : entry_of_run(happening.run);
+    if (entry == nullptr) continue;
     if (happening.kind == Happening::Kind::kEnded) {
       plan_end(*entry, happening, recordings);
       continue;
     }
-    const bool is_accepted = happening.kind == Happening::Kind::kAccepted;
     if (!is_accepted && (entry->over || entry->stale || entry->ended || entry->cancel)) continue;
     plan(*entry, happening, recordings, events);
   }
@@ -288,21 +291,21 @@ void Engine::State::plan_end(Entry& entry, Happening& happening,
 
 // Every job that was with the dead process goes back to the feeder, those that ran with a change in
 // the journal before, unless it has crashed too many. What was said before the crash and recorded
-// after it is harmless: the journal's attempt and the entry's flags decide.
+// after it is harmless: runs_, the journal's attempt and the entry's flags decide.
 void Engine::State::plan_crash(const Happening& happening, std::vector<Recording>& recordings) {
   base::log(LogLevel::kError, fmt::format("proving code crashed while {} jobs ran: {}",
-                                          happening.jobs.size(), happening.sentence));
-  // First who was with the executor, and who of them ran, since the number of those decides below;
-  // then what becomes of each. Jobs given after the crash are in the next process.
+                                          happening.runs.size(), happening.sentence));
+  // First who was with the executor, and who of them ran; then what becomes of each. Jobs given
+  // after the crash are in the next process. Runs that are nobody's any more may have caused it
+  // too, so they are company.
   std::vector<Entry*> given;
-  std::size_t running_count = 0;
+  const std::size_t running_count = happening.runs.size();
   for (const auto& [id, entry] : by_id_) {
-    const bool is_later = entry->given_after >= happening.crash_number;
+    const bool is_later = entry->run > happening.latest;
     if (entry->place == Place::kWaiting || entry->ended || is_later) continue;
     given.push_back(entry.get());
-    const auto& jobs = happening.jobs;
-    entry->running = std::find(jobs.begin(), jobs.end(), id) != jobs.end();
-    running_count += entry->running ? 1 : 0;
+    const auto& runs = happening.runs;
+    entry->running = std::find(runs.begin(), runs.end(), entry->run) != runs.end();
   }
   for (Entry* entry : given) {
     const bool is_giving = entry->place == Place::kGiving;
@@ -321,13 +324,14 @@ void Engine::State::plan_crash(const Happening& happening, std::vector<Recording
                             entry->id});
     }
     entry->running = false;
-    // given() is still to come for it, and looks at `lost`.
+    // given() is still to come for it, and looks at `lost`. Should its request reach the executor
+    // of after the crash all the same, nothing that one says of it counts.
+    runs_.erase(entry->run);
     if (is_giving) continue;
     entry->stale = false;
     set_place(*entry, Place::kWaiting);
     if (!entry->ended && !entry->cancel) refeed_.push_back(entry->id);
   }
-  suspect_given_.reset();
 }
 
 // Who ran in a crash may have caused it. The crash that would be one too many counts only for a

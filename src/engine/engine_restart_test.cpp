@@ -91,6 +91,77 @@ TEST_F(EngineRestart, AfterACrashTheJobsGoOnWhereTheyWere) {
   EXPECT_EQ(executor->held_count(), 0u);
 }
 
+// The executor crashes while a job is on its way to it, and the next life gets the job all the
+// same. The job is cancelled by then and accepted once more: two runs of one job are with the
+// executor, and the end of the first comes while the second runs.
+TEST_F(EngineRestart, TheEndOfARunThatACrashLostIsNotTheEndOfTheNext) {
+  const TemporaryFolder folder;
+  auto [engine, executor] = open_stand_in(engine_options_in(folder.path()));
+  auto& run = *executor;
+  auto& jobs = *engine;
+  const SharedBytes input = stand_in_input(1, 150, 1);
+  run.pause(true);
+  run.crash("so that the feeder gives what comes");
+  run.before_run([&] {
+    if (run.run_count() != 1) return;
+    run.crash("while it is given");
+    EXPECT_TRUE(jobs.cancel("a").ok());
+    EXPECT_EQ(await_end(jobs, "a").record.state, JobState::kCancelled);
+  });
+  run.before_cancel([&] {
+    EXPECT_EQ(jobs.submit(stand_in_request("a", input))->acceptance, Acceptance::kRetried);
+    run.pause(false);  // not before, for a cancelled job has no input
+    EXPECT_TRUE(comes_true([&] { return run.started().size() == 1; }));
+  });
+  ASSERT_TRUE(jobs.submit(stand_in_request("a", input)).ok());
+  ASSERT_TRUE(comes_true([&] { return run.run_count() == 2; }));
+  const JobView view = await_end(jobs, "a");
+  ASSERT_EQ(view.record.state, JobState::kCompleted)
+      << view.record.failure.value_or(base::Error{}).message;
+  EXPECT_EQ(*jobs.result("a"), stand_in_result(*input));
+  EXPECT_THAT(run.started(), ElementsAre("a", "a"));
+  EXPECT_TRUE(comes_true([&] { return run.held_count() == 0; }));
+}
+
+// The same, but the crash is not dealt with when the answer comes: the recorder is in the journal.
+TEST_F(EngineRestart, ARunThatACrashIsAboutToThrowBackIsAskedToStop) {
+  const TemporaryFolder folder;
+  EngineOptions options = engine_options_in(folder.path());
+  const auto caller = std::this_thread::get_id();
+  StandInExecutor* run = nullptr;
+  std::atomic<bool> armed{false}, recorder_waits{false}, may_go_on{false};
+  options.now_ms = [&] {
+    // The recorder is who is neither of the others; the feeder has nothing to do.
+    if (armed && std::this_thread::get_id() != caller && !run->is_mine()) {
+      recorder_waits = true;
+      comes_true([&] { return may_go_on.load(); });
+    }
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<milliseconds>(now).count();
+  };
+  auto opened = open_stand_in(options);
+  run = opened.executor;
+  Engine& engine = *opened.engine;
+  ASSERT_TRUE(engine.submit(stand_in_request("b", stand_in_input(3, 60, 1))).ok());
+  run->before_run([&] {
+    if (run->run_count() != 2) return;
+    armed = true;  // for the record of b's first proof
+    EXPECT_TRUE(comes_true([&] { return recorder_waits.load(); }));
+    run->crash("while it is given");
+  });
+  run->before_cancel([&] { may_go_on = true; });
+  const SharedBytes input = stand_in_input(1, 150, 2);
+  ASSERT_TRUE(engine.submit(stand_in_request("a", input)).ok());
+  EXPECT_TRUE(may_go_on) << "nobody asks the run to stop that the crash has thrown back";
+  may_go_on = true;
+  const JobView view = await_end(engine, "a");
+  ASSERT_EQ(view.record.state, JobState::kCompleted)
+      << view.record.failure.value_or(base::Error{}).message;
+  EXPECT_EQ(*engine.result("a"), stand_in_result(*input));
+  EXPECT_EQ(await_end(engine, "b").record.state, JobState::kCompleted);
+  EXPECT_TRUE(comes_true([&] { return run->held_count() == 0; }));
+}
+
 // Two jobs in two crashes: from then on each runs alone, critical work passes, the rest waits.
 TEST_F(EngineRestart, SuspectsRunAloneAndOnlyTheGuiltyOneFails) {
   const TemporaryFolder folder;

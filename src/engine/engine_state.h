@@ -71,14 +71,17 @@ class Engine::State final : public ExecutorEvents {
   const JobTypes& types() const { return *types_; }
 
   // What the executor says (engine_record.cpp).
-  void job_started(JobId id) override;
-  void partition_moved(JobId id, std::size_t partition, PartitionState state, std::uint32_t attempt,
-                       std::uint32_t device) override;
-  void partition_proved(JobId id, std::size_t partition, const base::Bytes& proof) override;
-  void job_ended(JobId id, base::Result<base::Bytes> outcome, const JobTimes& times) override;
-  void crashed(const std::vector<JobId>& jobs, const std::string& sentence) override;
+  void job_started(JobId run) override;
+  void partition_moved(JobId run, std::size_t partition, PartitionState state,
+                       std::uint32_t attempt, std::uint32_t device) override;
+  void partition_proved(JobId run, std::size_t partition, const base::Bytes& proof) override;
+  void job_ended(JobId run, base::Result<base::Bytes> outcome, const JobTimes& times) override;
+  void crashed(const std::vector<JobId>& runs, const std::string& sentence) override;
 
  private:
+  // What the executor calls a job: a new number each time that it is given. So what is said of an
+  // earlier run, and what is asked of it, never concerns a later one.
+  using RunId = JobId;
   // Where a live job is.
   enum class Place : std::uint8_t {
     kWaiting,  // in to_feed_ or suspects_
@@ -104,7 +107,7 @@ class Engine::State final : public ExecutorEvents {
     std::optional<std::int64_t> deadline_ms;
     std::uint32_t attempt = 1, partition_count = 1;
     std::uint32_t crash_count = 0;
-    std::uint64_t given_after = 0;  // crashes of proving code before it was given
+    RunId run = 0;  // the latest; its words count while it is in runs_
     std::int64_t accepted_ms = 0;
     Place place = Place::kWaiting;
     bool counted = false;         // in given_count_
@@ -140,16 +143,17 @@ class Engine::State final : public ExecutorEvents {
       kFinal
     };
     Kind kind = Kind::kStarted;
-    JobId id = 0;
+    JobId id = 0;   // of kAccepted and kFinal
+    RunId run = 0;  // of what the executor says
     std::size_t partition = 0;
     PartitionState state = PartitionState::kQueued;
     std::uint32_t attempt = 1, device = 0;  // attempt: the partition's; of kFinal, the job's
     base::Bytes bytes;                      // proof or result
     std::optional<base::Error> failure;
     JobTimes times = {};
-    std::vector<JobId> jobs;
+    std::vector<RunId> runs;  // that a crash ended
     std::string sentence;
-    std::uint64_t crash_number = 0;
+    RunId latest = 0;  // run when it crashed
     std::int64_t at_ms = 0;
   };
   // A change for the journal that came of a happening.
@@ -207,8 +211,6 @@ class Engine::State final : public ExecutorEvents {
   void feed() CUZK_EXCLUDES(mutex_);
   // The job that is to be given next; null while none may be. Critical ones always may.
   Entry* next_to_feed() CUZK_REQUIRES(mutex_);
-  // The first of to_feed_ or suspects_ that is not in stops_.
-  Entry* first_of(const std::set<std::pair<Rank, JobId>>& backlog) CUZK_REQUIRES(mutex_);
   // Puts a job where the feeder finds it.
   void wait_for_feeding(Entry& entry) CUZK_REQUIRES(mutex_);
   // What becomes of a job in kGiving that the executor did not take; the entry may be gone then.
@@ -216,16 +218,19 @@ class Engine::State final : public ExecutorEvents {
   // The same from take_back(), also of one that is being ended. False: no memory for it.
   bool try_feed_later(Entry& entry) CUZK_REQUIRES(mutex_);
   void take_from_backlog(const Entry& entry) CUZK_REQUIRES(mutex_);
-  // The only place where `place` changes: keeps given_count_ and suspect_given_ in step.
+  // The only place where `place` changes: keeps given_count_ and suspect_given_ in step, and takes
+  // the run of who waits out of runs_.
   void set_place(Entry& entry, Place place) CUZK_REQUIRES(mutex_);
+  // To kGiving, under a new number. Refused memory changes nothing.
+  void begin_run(Entry& entry) CUZK_REQUIRES(mutex_);
   // A request whose input is read from the journal when it is asked for; without finished
   // partitions.
   RunRequest request_of(const Entry& entry) CUZK_REQUIRES(mutex_);
   // Adds the proofs that an earlier run left. Where they cannot be read, none: they are made again.
   void add_finished(RunRequest& request, std::uint32_t partition_count);
-  // What follows from Executor::run for a job in kGiving. False: the executor takes none now. An
-  // answer from before a crash says nothing about the executor after it.
-  bool given(JobId id, const base::Status& outcome) CUZK_EXCLUDES(mutex_);
+  // What follows from Executor::run for a run of a job in kGiving. False: the executor takes none
+  // now. An answer from before a crash says nothing about the executor after it.
+  bool given(JobId id, RunId run, const base::Status& outcome) CUZK_EXCLUDES(mutex_);
 
   // engine_record.cpp
   // Queues something for the recorder. Never waits, so it may be called with mutex_ held.
@@ -292,6 +297,8 @@ class Engine::State final : public ExecutorEvents {
   Entry* live(std::string_view request_id) CUZK_REQUIRES(mutex_);
   // Any entry by its number.
   Entry* entry_of(JobId id) CUZK_REQUIRES(mutex_);
+  // The entry that a word of the executor concerns; null where it is of an earlier run.
+  Entry* entry_of_run(RunId run) CUZK_REQUIRES(mutex_);
   // Takes the entry out of all tables; it is dead afterwards.
   void forget(Entry& entry) CUZK_REQUIRES(mutex_);
   static std::vector<std::shared_ptr<internal::Waiter>> take_waiters(Entry& entry);
@@ -303,7 +310,6 @@ class Engine::State final : public ExecutorEvents {
   void release(const std::string& request_id) CUZK_REQUIRES(mutex_);
   class Claim;        // one that ends with its scope; made and dropped without the lock
   class Reservation;  // a place in the queue; made with the lock, dropped without it
-  class Stop;         // a request to the executor to stop a job; likewise (engine_stop.h)
 
   EngineOptions options_;
   const std::shared_ptr<const JobTypes> types_;
@@ -322,9 +328,11 @@ class Engine::State final : public ExecutorEvents {
   std::set<std::pair<Rank, JobId>> suspects_ CUZK_GUARDED_BY(mutex_);
   std::optional<JobId> suspect_given_ CUZK_GUARDED_BY(mutex_);
   std::set<std::string, std::less<>> claimed_ CUZK_GUARDED_BY(mutex_);
-  // Jobs that the executor is being asked to stop, once for each who asks. None of them is given
-  // anew meanwhile: the request, which knows only the job, would stop the new attempt.
-  std::multiset<JobId> stops_ CUZK_GUARDED_BY(mutex_);
+  // The runs whose words count, and whose they are: of each entry in kGiving or kGiven the latest,
+  // unless a crash ended it.
+  std::unordered_map<RunId, JobId> runs_ CUZK_GUARDED_BY(mutex_);
+  RunId run_count_ CUZK_GUARDED_BY(mutex_) = 0;
+  RunId crashed_run_ CUZK_GUARDED_BY(mutex_) = 0;  // the latest that began before the last crash
   std::uint64_t live_count_ CUZK_GUARDED_BY(mutex_) = 0;      // entries that are not over
   std::uint64_t reserved_count_ CUZK_GUARDED_BY(mutex_) = 0;  // places of running submissions
   std::uint64_t given_count_ CUZK_GUARDED_BY(mutex_) = 0;     // in kGiving or kGiven, not critical

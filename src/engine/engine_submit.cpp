@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "engine/engine_state.h"
-#include "engine/engine_stop.h"
 #include "engine/guarded.h"
 #include "hash/sha256.h"
 
@@ -221,17 +220,18 @@ Status Engine::State::give(const JobRecord& record, const Checked& checked) {
       (void)try_say({.kind = Happening::Kind::kAccepted, .id = entry.id});
       return std::optional<RunRequest>();
     }
-    set_place(entry, Place::kGiving);
+    begin_run(entry);
     return std::optional(request_of(entry));
   });
   // Refused memory: nobody has the job, so it must not stay as one that somebody is about to get.
   if (!prepared.ok()) return take_back(record, std::move(prepared).error());
   if (!prepared->has_value()) return base::ok_status();
   RunRequest request = *std::move(*prepared);
+  const RunId run = request.id;
   Status completed = guarded([&] { return complete_request(request, record, checked); });
   if (!completed.ok()) return take_back(record, std::move(completed).error());
   Status outcome = guarded([&] { return executor_->run(std::move(request)); });
-  bool is_refused = !outcome.ok() && outcome.error().kind != ErrorKind::kAlreadyExists;
+  bool is_refused = !outcome.ok();
   if (is_refused && outcome.error().kind == ErrorKind::kUnavailable) {
     const MutexLock hold(mutex_);
     const Entry* entry = entry_of(record.sequence);
@@ -239,9 +239,9 @@ Status Engine::State::give(const JobRecord& record, const Checked& checked) {
     if (!stopping_ && (executor_down_ || (entry != nullptr && entry->lost))) is_refused = false;
   }
   if (is_refused) return take_back(record, std::move(outcome).error());
-  // Only where the executor has not got it does the note take memory.
+  // Only where it has to be given once more does the note take memory.
   Status noted = guarded([&] {
-    given(record.sequence, outcome);
+    given(record.sequence, run, outcome);
     return base::ok_status();
   });
   if (!noted.ok()) return take_back(record, std::move(noted).error());
@@ -338,7 +338,6 @@ Engine::State::Entry& Engine::State::enter(const JobRecord& record) {
 
 bool Engine::State::may_give_now(const Entry& entry) const {
   if (executor_down_ || stopping_ || entry.suspect) return false;
-  if (stops_.count(entry.id) > 0) return false;
   return entry.priority == Priority::kCritical || (suspects_.empty() && !suspect_given_);
 }
 
@@ -363,19 +362,19 @@ Result<Engine::Cancelled> Engine::State::cancel(std::string_view request_id) {
     out.was_running = entry != nullptr && entry->running && !entry->cancel;
   }
   const auto state = journal_->cancel(id);
-  std::optional<Stop> stop;
+  RunId stopped = 0;
   {
     const MutexLock hold(mutex_);
     Entry* entry = live(id);
     if (state.ok() && *state == JobState::kCancelled && entry != nullptr && !entry->ended) {
-      if (entry->place == Place::kGiven) stop.emplace(*this, entry->id);
+      if (entry->place == Place::kGiven) stopped = entry->run;
       entry->cancel = true;
       take_from_backlog(*entry);
       say({.kind = Happening::Kind::kFinal, .id = entry->id, .attempt = entry->attempt});
     }
   }
-  claimed.reset();  // the executor may take its time
-  if (stop) stop->ask();
+  claimed.reset();                                     // the executor may take its time
+  if (stopped != 0) (void)executor_->cancel(stopped);  // where it has just ended, for nothing
   if (!state.ok()) return state.error();
   out.state = *state;
   if (out.state != JobState::kCancelled) out.was_running = false;

@@ -151,6 +151,12 @@ class StandInExecutor final : public Executor {
     const std::lock_guard hold(mutex_);
     return jobs_.size();
   }
+  // Whether one of its threads asks.
+  bool is_mine() const {
+    return std::any_of(threads_.begin(), threads_.end(), [](const std::thread& thread) {
+      return thread.get_id() == std::this_thread::get_id();
+    });
+  }
   std::uint64_t proved_count() const { return proved_; }
   std::uint64_t run_count() const { return runs_; }
   std::vector<std::string> started() const {
@@ -167,8 +173,15 @@ class StandInExecutor final : public Executor {
 
   base::Status run(RunRequest request) override {
     ++runs_;
+    std::function<void()> first;
+    {
+      const std::lock_guard hold(mutex_);
+      first = before_run_;
+    }
+    if (first) first();
+    // A run is with the life before a crash or with the one after it, as with a process.
+    const std::lock_guard tell(telling_);
     const std::lock_guard hold(mutex_);
-    if (before_run_) before_run_();
     if (refusal_) return *refusal_;
     if (stopping_) return base::Error{base::ErrorKind::kUnavailable, "stopping"};
     if (jobs_.count(request.id) != 0) {

@@ -17,8 +17,9 @@
 
 namespace cuzk::engine {
 
-// One job for the executor. The id is its owner's (the journal's sequence) and unique among the
-// jobs that the executor has; the name is for sentences alone.
+// One job for the executor. The id is its owner's and unique among the jobs that the executor has;
+// an owner that gives a job again under a new id can tell the words of the two runs apart. The name
+// is for sentences alone.
 struct RunRequest {
   JobId id = 0;
   std::string name;  // for messages

@@ -271,8 +271,8 @@ bool WorkerProcess::State::handle_event(const Message& message) {
   return true;
 }
 
-// The job is out of the table before the engine hears of its end: it may come again from there,
-// under the same number.
+// The job is out of the table before the engine hears of its end, and so before whatever that makes
+// it ask next.
 bool WorkerProcess::State::handle_end(const Message& message) {
   auto outcome = internal::decode<WireOutcome>(message.payload);
   if (!outcome.ok()) return false;
